@@ -13,7 +13,7 @@ from typing import Any
 from needed import needed
 
 import noisewright as nw
-from noisewright.accounting import above, evaluation
+from noisewright.accounting import curves as evaluation, pessimistic as above
 
 pld: Any = needed("dp_accounting.pld.privacy_loss_distribution")
 

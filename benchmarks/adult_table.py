@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.lab.data import dataset
+from noisewright.lab.tables import dataset
 
 NAMED = ("workclass", "marital_status", "occupation", "relationship", "race", "sex", "native_country", "income")
 ORDER = (

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from needed import needed
 
-from noisewright.lab.data import dataset
+from noisewright.lab.tables import dataset
 
 if TYPE_CHECKING:
-    from noisewright.lab.classification import Task
+    from noisewright.lab.r2dp.classification import Task
 
 metrics: Any = needed("sklearn.metrics")
-classification: Any = needed("noisewright.lab.classification")
+classification: Any = needed("noisewright.lab.r2dp.classification")
 NaiveBayes: Any = classification.NaiveBayes
 
 EPSILONS = (0.1, 0.5, 1.0, 3.0, 10.0)

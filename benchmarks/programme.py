@@ -10,8 +10,8 @@ import tempfile
 import time
 
 import noisewright as nw
+from noisewright.search import cache
 from noisewright.search.families import approximate
-from noisewright.search.tools import cache
 
 LIMIT_SECONDS = 5.0
 

@@ -16,10 +16,10 @@ import numpy as np
 
 import noisewright as nw
 from noisewright.problem.records import digest
-from noisewright.search.families import optimal
+from noisewright.search.cache import read_kept
+from noisewright.search.families import strategies as optimal
 from noisewright.search.families.strategies import merged
 from noisewright.search.programmes.strategy import extra_starts, improved
-from noisewright.search.tools.cache import read_kept
 
 PLACE = Path(optimal.__file__).with_name("solved_rows.json.gz")
 SIZES = (64, 128, 256, 512, 1024)

@@ -13,8 +13,8 @@ from fractions import Fraction
 import numpy as np
 
 import noisewright as nw
-from noisewright.search.families.vector_pure import power_curve
-from noisewright.search.tools.shares import best_partition, curve_shares
+from noisewright.search.families.vector import power_curve
+from noisewright.search.families.vector_parts import best_partition, curve_shares
 
 
 def draws() -> None:

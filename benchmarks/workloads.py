@@ -5,7 +5,7 @@ one cell; the least of each line is in bold. Every figure comes from a process o
 Seconds are those of one processor, so that a busy machine does not change them. Ours are of the whole design: all
 families, certificates and the proven distance to the best strategy; theirs of the optimisation alone. Afterwards all
 0- to 3-way marginals of the Adult table are designed for and released, where the data are at hand (see
-src/noisewright/lab/data.py).
+src/noisewright/lab/tables.py).
 
 jax-privacy is installed from the package index into an environment that this script makes in a cache folder.
 HDMM and ResidualPlanner are on no index: name a checkout of each, and what they need is installed in the same way.

@@ -7,8 +7,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from noisewright.lab.claims import VERDICTS
-from noisewright.lab.registry import REPRODUCTIONS
+from noisewright.lab.reproductions import REPRODUCTIONS, VERDICTS
 
 PAGE = Path(__file__).resolve().parent / "papers.md"
 BEGIN, END = "<!-- verdicts: written by docs/make_papers.py -->", "<!-- end of verdicts -->"

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Any
 
-from noisewright.mechanisms.clamped import Clamped
+from noisewright.mechanisms.bounded.clamped import Clamped
 from noisewright.problem.queries import Bounded
 
 LOPSIDED = Bounded(

@@ -48,7 +48,7 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-_REMEMBERING = "noisewright.search.tools.cache"
+_REMEMBERING = "noisewright.search.cache"
 
 
 @pytest.fixture(autouse=True)

@@ -14,10 +14,10 @@ from typing import Any
 import noisewright as nw
 from noisewright.accounting.releases import Noise, Pair
 from noisewright.laws.bumps import FLAT
-from noisewright.mechanisms.conditional import Grid, uniform_grid
-from noisewright.mechanisms.linear import Block
-from noisewright.mechanisms.registry import mechanism_from_dict, renewed
-from noisewright.mechanisms.settings import CompositeSetting
+from noisewright.mechanisms.bounded.composite import CompositeSetting
+from noisewright.mechanisms.bounded.conditional import Grid, uniform_grid
+from noisewright.mechanisms.linear.noise import Block
+from noisewright.mechanisms.renewed import mechanism_from_dict, renewed
 from noisewright.problem.attributes import Attributes
 from noisewright.problem.metrics import Scaled, Sum
 from noisewright.problem.queries import Bounded

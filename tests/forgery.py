@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from noisewright.mechanisms.registry import mechanism_from_dict
+from noisewright.mechanisms.renewed import mechanism_from_dict
 from noisewright.problem.records import digest
 from tests.brute import privacy_loss
 

@@ -14,8 +14,7 @@ from scipy.special import gammaincc
 from noisewright.laws.laplace import DiscreteLaplace
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.conditional import Grid
-from noisewright.mechanisms.rows import Rows
+from noisewright.mechanisms.bounded.conditional import Grid, Rows
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded, Scalar
 

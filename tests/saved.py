@@ -6,7 +6,7 @@ import json
 from functools import cache
 from pathlib import Path
 
-import noisewright.mechanisms.registry  # noqa: F401  # loads every mechanism, which registers it
+import noisewright.mechanisms.renewed  # noqa: F401  # loads every mechanism, which registers it
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.proof.certify import certify
 from noisewright.sample.certified import Certified

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import noisewright as nw
-from noisewright.mechanisms.clamped import Clamped
+from noisewright.mechanisms.bounded.clamped import Clamped
 from noisewright.numerics.fields import FLOATS
 from noisewright.search.report.report import Report
 

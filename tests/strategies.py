@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from noisewright.laws.base import LAWS as FAMILY
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
+from noisewright.laws.gaussian import DiscreteGaussian, Gaussian, GeneralizedGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace, TruncatedLaplace
 from noisewright.laws.lattice import HALF, Lattice
 from noisewright.laws.piecewise import Piecewise
@@ -23,6 +22,7 @@ from noisewright.mechanisms.additive import Additive
 from noisewright.problem.divergences import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import (
+    UTILITIES as FAMILY_OF_UTILITIES,
     AbsoluteError,
     AverageVariance,
     ErrorQuantile,
@@ -34,7 +34,6 @@ from noisewright.problem.utilities import (
     Usefulness,
     WorstVariance,
 )
-from noisewright.problem.utility import UTILITIES as FAMILY_OF_UTILITIES
 from tests.brute import privacy_loss
 from tests.examples import EXAMPLES
 

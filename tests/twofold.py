@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from noisewright.laws.combined import Ensemble, TruncatedNormalFold
-from noisewright.laws.folds import (
+from noisewright.laws.formula import FormulaFold
+from noisewright.laws.two_fold import (
+    Ensemble,
     Fold,
     GammaFold,
     NoncentralChiSquaredFold,
     RayleighFold,
+    TruncatedNormalFold,
     UniformFold,
     point_fold,
     two_point_fold,
 )
-from noisewright.laws.formula import FormulaFold
 
 FOLDS: dict[str, Fold] = {
     "point": point_fold(Fraction(3, 2)),

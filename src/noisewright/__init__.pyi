@@ -8,8 +8,7 @@ from noisewright import (
     mechanisms as mechanisms,
     metrics as metrics,
 )
-from noisewright.accounting.compose import compose as compose
-from noisewright.accounting.composition import Composition as Composition
+from noisewright.accounting.composition import Composition as Composition, compose as compose
 from noisewright.ledger.charge import Charge as Charge
 from noisewright.ledger.ledger import Ledger as Ledger
 from noisewright.problem.divergences import (
@@ -20,7 +19,6 @@ from noisewright.problem.divergences import (
     Renyi as Renyi,
 )
 from noisewright.problem.errors import NoisewrightError as NoisewrightError
-from noisewright.problem.histogram import Histogram as Histogram
 from noisewright.problem.linear import Linear as Linear, Universe as Universe
 from noisewright.problem.privacy import (
     ApproxDP as ApproxDP,
@@ -30,7 +28,7 @@ from noisewright.problem.privacy import (
     RenyiDP as RenyiDP,
     ZeroConcentratedDP as ZeroConcentratedDP,
 )
-from noisewright.problem.queries import Choice as Choice, Scalar as Scalar, Vector as Vector
+from noisewright.problem.queries import Choice as Choice, Histogram as Histogram, Scalar as Scalar, Vector as Vector
 from noisewright.problem.sensitivity import (
     Box as Box,
     Disjoint as Disjoint,

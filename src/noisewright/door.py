@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @cache
@@ -51,6 +54,28 @@ def opened(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
     return load, listed
 
 
-def write_page(thing: Any, path: Any) -> None:
-    """Write the page of a report, a mechanism, a plan or a ledger; pages are made by the room that renders."""
-    import_module("noisewright.app.reports.writing").write(thing, path)
+RENDERED = {"report": "noisewright.app.reports.writing:write"}
+"""Methods of mechanisms, plans, ledgers and reports whose work is done by a package to their right: method → function.
+
+This table is the only way past the import contract, and `rendered` the only one who reads it.
+"""
+
+
+def rendered(method: str) -> Callable[..., Any]:
+    """The function that does the work of a method."""
+    module, _, name = RENDERED[method].partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), name)
+    return found
+
+
+class Reported:
+    """Something with a page of its own: mechanisms, plans, ledgers."""
+
+    __slots__ = ()
+
+    def report(self, path: str | Path) -> None:
+        """Write a page to hand over, one .html file with everything inside: promise, odds, proof, errors, cost.
+
+        It has pictures, needs nothing from elsewhere and runs no script; it says how to verify what it holds.
+        """
+        rendered("report")(self, path)

@@ -25,8 +25,8 @@ from noisewright.problem.errors import (
     UncertifiedError as UncertifiedError,
     UnreachableTargetError as UnreachableTargetError,
 )
-from noisewright.problem.remarks import (
+from noisewright.problem.warnings import (
+    EphemeralBudgetWarning as EphemeralBudgetWarning,
     LongWorkWarning as LongWorkWarning,
     UnevenNumbersWarning as UnevenNumbersWarning,
-    UnkeptBudgetWarning as UnkeptBudgetWarning,
 )

@@ -1,15 +1,16 @@
-from noisewright.laws.combined import Ensemble as Ensemble, TruncatedNormalFold as TruncatedNormalFold
-from noisewright.laws.folds import (
+from noisewright.laws.formula import FormulaFold as FormulaFold
+from noisewright.laws.two_fold import (
     Atoms as Atoms,
+    Ensemble as Ensemble,
     GammaFold as GammaFold,
     NoncentralChiSquaredFold as NoncentralChiSquaredFold,
     RayleighFold as RayleighFold,
+    TruncatedNormalFold as TruncatedNormalFold,
     UniformFold as UniformFold,
     point_fold as point_fold,
     two_point_fold as two_point_fold,
 )
-from noisewright.laws.formula import FormulaFold as FormulaFold
-from noisewright.proof.dominance import (
+from noisewright.proof.mixtures import (
     LaplaceCondition as LaplaceCondition,
     LocalResponse as LocalResponse,
     laplace_condition as laplace_condition,

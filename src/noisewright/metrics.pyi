@@ -1,6 +1,5 @@
 from noisewright.numerics.distances import group_budget as group_budget
 from noisewright.problem.attributes import PerAttribute as PerAttribute, PerValue as PerValue
-from noisewright.problem.budgets import INFINITE as INFINITE
 from noisewright.problem.geometry import (
     Dates as Dates,
     Euclidean as Euclidean,
@@ -11,6 +10,7 @@ from noisewright.problem.geometry import (
     TimeSeries as TimeSeries,
 )
 from noisewright.problem.metrics import (
+    INFINITE as INFINITE,
     Hamming as Hamming,
     Matrix as Matrix,
     WithAbsent as WithAbsent,

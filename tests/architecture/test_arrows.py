@@ -13,7 +13,8 @@ from tests.architecture.source import PACKAGE, ROOT, modules
 
 _LINT = "from importlinter.cli import lint_imports; import sys; sys.exit(lint_imports(no_cache=True))"
 STREET = [
-    *("problem", "drawing", "numerics", "laws", "mechanisms", "proof", "sample", "accounting", "search"),
+    *("problem", "drawing", "numerics", "laws", "mechanisms", "proof", "explain", "sample"),
+    *("accounting", "search"),
     *("ledger", "release"),
     *("learn", "lab", "app"),
 ]

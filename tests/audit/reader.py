@@ -21,10 +21,10 @@ MEMORY = 2**30
 
 def _readers() -> dict[str, Callable[[Path], object]]:
     import noisewright as nw
-    from noisewright.app.ledgers import _read_head
-    from noisewright.app.linear import read_rows
-    from noisewright.app.saved import answer, verify
-    from noisewright.app.specs import read_spec
+    from noisewright.app.cli.ledger import _read_head
+    from noisewright.app.cli.linear import read_rows
+    from noisewright.app.cli.saved import answer, verify
+    from noisewright.app.spec import read_spec
     from noisewright.ledger.chain import Head
     from noisewright.sample.certified import read_file
     from noisewright.sample.stream import CountStream

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.conditional import Grid
+from noisewright.mechanisms.bounded.conditional import Grid
 from noisewright.problem.errors import NoisewrightError, UncertifiedError
 from noisewright.problem.matrices import WholeMatrix
 from noisewright.proof import certify as certify_module

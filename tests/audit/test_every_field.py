@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.conditional import Grid
-from noisewright.mechanisms.registry import mechanism_from_dict
+from noisewright.mechanisms.bounded.conditional import Grid
+from noisewright.mechanisms.renewed import mechanism_from_dict
 from noisewright.problem.errors import NoisewrightError
 from noisewright.problem.records import digest
 from tests.audit.forging import resealed

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.conditional import Grid
-from noisewright.mechanisms.linear import Block
+from noisewright.mechanisms.bounded.conditional import Grid
+from noisewright.mechanisms.linear.noise import Block
 from noisewright.problem.errors import InvalidAnswerError, NoisewrightError, UncertifiedError
 from noisewright.proof.pure import pure_bound
 from noisewright.sample.certified import make_certified

@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.app.saved import verify
+from noisewright.app.cli.saved import verify
 from noisewright.ledger.chain import Row
-from noisewright.mechanisms.registry import mechanism_from_dict
+from noisewright.mechanisms.renewed import mechanism_from_dict
 from noisewright.problem.errors import NoisewrightError
 from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.records import digest

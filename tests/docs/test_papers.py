@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from noisewright.lab.registry import REPRODUCTIONS
+from noisewright.lab.reproductions import REPRODUCTIONS
 from tests.architecture.source import PACKAGE, modules
 from tests.docs.pages import ROOT
 from tests.tree import tracked

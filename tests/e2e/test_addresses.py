@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from noisewright.app.beginning import spec_text
+from noisewright.app.cli.init import spec_text
 from noisewright.ledger.ledger import Ledger
 from tests.e2e.command import Cli, assert_failed, assert_succeeded
 from tests.postgres_server import PASSWORD, Server

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 import noisewright as nw
-from noisewright.app import output
+from noisewright.app.cli import output
 from tests.e2e.command import Cli, assert_failed, assert_succeeded, process
 from tests.e2e.spec_files import write
 from tests.tree import ROOT

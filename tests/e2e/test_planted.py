@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 import noisewright as nw
-from noisewright.app.datasets import dataset_of
-from noisewright.app.specs import read_spec
-from noisewright.ledger import marks
+from noisewright.app.spec import dataset_of, read_spec
+from noisewright.ledger import checkpoints
 from tests.e2e.command import Cli, assert_succeeded
 from tests.e2e.spec_files import write
 
@@ -32,7 +31,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch, does: Callable[[], None]) -> Iter
             does()
 
     with monkeypatch.context() as patch:
-        patch.setattr(marks, "reach", reach)
+        patch.setattr(checkpoints, "passed", reach)
         yield
 
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from noisewright.app.specs import read_spec
-from noisewright.lab.data import dataset
+from noisewright.app.spec import read_spec
+from noisewright.lab.tables import dataset
 from noisewright.ledger.ledger import Ledger
 from tests.docs.pages import ROOT, blocks
 from tests.e2e.command import Cli, assert_failed, assert_succeeded
@@ -216,7 +216,7 @@ AT: dict[str, tuple[str, BaseException, str, int]] = {
         *("Nothing was drawn; asked again, it is finished without another charge.", 1),
     ),
     "while it is written": (
-        *("noisewright.app.tidy._csv", KeyboardInterrupt()),
+        *("noisewright.app.answer_table._csv", KeyboardInterrupt()),
         *("The answers are stored", 1),
     ),
 }
@@ -267,7 +267,7 @@ def test_what_is_stored_afresh_is_got_back_without_asking_afresh(
     write(tmp_path, ("[dataset]", 'output = "a.csv"\n[dataset]'))
     told = "The answers are stored: the same command without --fresh gives them back at no cost."
     with monkeypatch.context() as patch:
-        patch.setattr("noisewright.app.tidy._csv", stopped)
+        patch.setattr("noisewright.app.answer_table._csv", stopped)
         assert_failed(cli("release", "visits.toml", "--fresh"), 130, "interrupted.", told)
     assert_succeeded(cli("release", "visits.toml"))
     assert Ledger.open(tmp_path / "visits.ledger").remaining == 20
@@ -293,7 +293,7 @@ def test_files_that_cannot_be_written_lose_nothing(cli: Cli, tmp_path: Path, mon
 
     write(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr("noisewright.app.tidy._csv", full)
+        patch.setattr("noisewright.app.answer_table._csv", full)
         stopped = cli("release", "visits.toml", "--output", "a.csv")
     assert_failed(stopped, 1, "a.csv: cannot be written", "Spent: pure", "The answers are stored")
     assert_succeeded(cli("release", "visits.toml", "--output", "a.csv"))

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from noisewright.drawing.style import new_figure, save
-from noisewright.lab.claims import Claim, Reproduction
-from noisewright.lab.registry import REPRODUCTIONS, Entry
+from noisewright.lab.reproductions import REPRODUCTIONS, Claim, Entry, Reproduction
 from tests.e2e.command import Cli, assert_failed, assert_succeeded
 
 CLAIMS = [
@@ -24,7 +23,7 @@ CLAIMS = [
 ]
 MODULE = """
 from pathlib import Path
-from noisewright.lab.claims import Claim, Reproduction
+from noisewright.lab.reproductions import Claim, Reproduction
 def reproduce(out, step):
     step("the only step")
     (out / "table-01.csv").write_text("a,b\\n1,2\\n", encoding="utf-8")

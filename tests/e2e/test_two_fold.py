@@ -9,7 +9,7 @@ from pathlib import Path
 import noisewright as nw
 from noisewright.laws.formula import FormulaFold
 from noisewright.laws.lattice import Lattice
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import TwoFold
 from noisewright.mechanisms.additive import Additive
 from noisewright.sample.certified import make_certified
 from tests.e2e.command import Cli, assert_failed, assert_succeeded, process

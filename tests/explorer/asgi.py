@@ -8,9 +8,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from noisewright.app.explorer.guards import hosts_of
 from noisewright.app.explorer.lanes import Lane
-from noisewright.app.explorer.server import application
+from noisewright.app.explorer.server import application, hosts_of
 
 TOKEN = "5d" * 24
 PORT = 8642

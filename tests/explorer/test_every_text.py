@@ -15,9 +15,8 @@ import pytest
 
 import noisewright as nw
 from noisewright.app.explorer import fragments
-from noisewright.app.explorer.asked import EntryError, read
-from noisewright.app.explorer.entries import PRIVACY, QUESTIONS, TABLE, UTILITY, served
-from noisewright.app.explorer.serving import listening
+from noisewright.app.explorer.form import PRIVACY, QUESTIONS, TABLE, UTILITY, EntryError, read, served
+from noisewright.app.explorer.server import listening
 from noisewright.app.reports import blocks
 from noisewright.app.reports.embedded import embedded
 from tests.explorer.asgi import PORT, app, post

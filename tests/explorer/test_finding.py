@@ -12,14 +12,13 @@ import pytest
 
 import noisewright as nw
 from noisewright.app.explorer import pictures, recipes
-from noisewright.app.explorer.asked import EntryError, read
-from noisewright.app.explorer.entries import KINDS, served
 from noisewright.app.explorer.finding import Known, completed, known_from, missing_amounts, report_for
+from noisewright.app.explorer.form import KINDS, EntryError, read, served
 from noisewright.app.explorer.looking import looked, more
-from noisewright.app.explorer.scales import Scale, written
-from noisewright.app.specs import read_spec
-from noisewright.search.report.budget import reaches
-from noisewright.search.report.shown import heard, progress_bar
+from noisewright.app.explorer.pictures import Scale, written
+from noisewright.app.spec import read_spec
+from noisewright.search.budget import reaches
+from noisewright.search.report.progress import heard, progress_bar
 from tests.e2e.command import Cli, assert_succeeded
 
 QUICK = [

@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from noisewright.app.explorer.asked import EntryError, clean, read
-from noisewright.app.explorer.entries import KINDS, NAMES, PRIVACY, UTILITY
-from noisewright.app.explorer.guards import HEADERS, LARGEST_BODY
-from noisewright.app.explorer.server import Explorer
+from noisewright.app.explorer.form import KINDS, NAMES, PRIVACY, UTILITY, EntryError, clean, read
+from noisewright.app.explorer.server import HEADERS, LARGEST_BODY, Explorer
 from noisewright.app.explorer.worker import answered
 from tests.explorer.asgi import HOST, JSON, PORT, TOKEN, Echo, app, ask, post
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from noisewright.app.explorer.entries import QUESTIONS
+from noisewright.app.explorer.form import QUESTIONS
 from tests.explorer.conftest import Opened
 
 LEAST_CONTRAST = 4.5

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.lab.named_rules import gaussian_classical_std, gaussian_printed_std
+from noisewright.lab.generalized_gaussian.named_rules import gaussian_classical_std, gaussian_printed_std
 from noisewright.numerics.fields import FLOATS
 from noisewright.search.families.approximate import truncated_laplace
 from tests.golden.approximate_numbers import FAMILY_MSE, GAUSSIAN_STD, OPTIMUM_MAE, OPTIMUM_MSE

@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 import noisewright as nw
-from noisewright.lab.composite_paper import Setting, default_core
+from noisewright.lab.composite.parameters import Setting, default_core
 from noisewright.laws.bumps import FLAT, Plateau
-from noisewright.mechanisms.conditional import Profile, profile_of
+from noisewright.mechanisms.bounded.conditional import Profile, profile_of
 from noisewright.search.families.shapes import (
     central,
     closed_variance,

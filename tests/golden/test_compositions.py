@@ -84,9 +84,10 @@ def test_ten_thousand_discrete_laplace_releases_that_another_accountant_underest
 
 def test_the_pair_that_no_single_pair_of_laws_reaches():
     """P = (.5, .5), Q = (.9, .1) twice at epsilon = 1: .2335 for the pair, .4054 for its profile in both orders."""
-    from noisewright.accounting.above import ABOVE, dots_of_values
-    from noisewright.accounting.curve import Curve
-    from noisewright.accounting.lattice import Grid, power
+    from noisewright.accounting.curves import Curve
+    from noisewright.accounting.grids import Grid
+    from noisewright.accounting.loss_pmf import power
+    from noisewright.accounting.pessimistic import ABOVE, dots_of_values
 
     grid = Grid(Fraction(1, 2000), Fraction(1, 10**6), 60, 80)
     bits = 80 + 32

@@ -21,10 +21,10 @@ import pytest
 import noisewright as nw
 from noisewright.laws import bumps
 from noisewright.laws.base import LAWS
-from noisewright.laws.folds import FOLDS
+from noisewright.laws.two_fold import FOLDS
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.registry import renewed
-from noisewright.mechanisms.truncated import ENDS
+from noisewright.mechanisms.bounded.truncated import ENDS
+from noisewright.mechanisms.renewed import renewed
 from noisewright.problem.metrics import METRICS
 from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.records import digest

@@ -19,7 +19,7 @@ from scipy.optimize import brentq
 from scipy.special import gamma, gammaincc, gammainccinv
 
 import noisewright as nw
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 
 EPSILON, DELTA = 1.0, 1e-6
 PRIVACY = nw.ApproxDP(1, "1e-6")

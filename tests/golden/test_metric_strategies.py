@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.lab.dx import instance
-from noisewright.lab.dx_data import factors, places_of, random_points
-from noisewright.lab.strategies import equal_noise, equal_shares, parameter_selection
+from noisewright.lab.metric.data import factors, places_of, random_points
+from noisewright.lab.metric.printed import equal_noise, equal_shares, parameter_selection
+from noisewright.lab.metric.reproduction import instance
 from noisewright.search.programmes.linear import best_ellipse, best_rates
 
 SEED = 6

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.lab.non_identical_noise import (
+from noisewright.lab.non_identical.curves import (
     block_error,
     decibel,
     gaussian_errors,
@@ -19,8 +19,8 @@ from noisewright.lab.non_identical_noise import (
     with_norm,
 )
 from noisewright.proof.vector_gaussian import composed_delta
-from noisewright.search.families.vector_approximate import largest_length
-from noisewright.search.tools.shares import best_partition
+from noisewright.search.families.vector import largest_length
+from noisewright.search.families.vector_parts import best_partition
 
 HALF, MILLIONTH = Fraction(1, 2), Fraction(1, 10**6)
 

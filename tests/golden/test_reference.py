@@ -16,11 +16,10 @@ from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import AbsoluteError, SquaredError, Usefulness
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import AbsoluteError, SquaredError, Usefulness, Utility
 from noisewright.search.bounds.pure import best_possible
 from noisewright.search.design import design
-from noisewright.search.families.staircase import best_split
+from noisewright.search.families.scalar_pure import best_split
 from tests.golden.facts import ABSOLUTE, FACTS, LAPLACE_ABSOLUTE, LAPLACE_SQUARED, SQUARED, USEFUL, Fact
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 import noisewright as nw
-from noisewright.lab.r2dp_claims import smallest_epsilon_that_helps
+from noisewright.lab.r2dp.claims import smallest_epsilon_that_helps
 from noisewright.search.families.two_fold import two_fold_optimum
 
 ERRORS = [  # (power, epsilon, value), Delta = 1

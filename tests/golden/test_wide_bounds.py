@@ -9,7 +9,7 @@ import pytest
 import noisewright as nw
 from noisewright.problem.queries import Bounded
 from noisewright.sample.certified import make_certified
-from noisewright.search.families.wide import clamped_noise
+from noisewright.search.families.shapes import clamped_noise
 
 BEST = 1.918103531
 """The staircase of Geng and Viswanath, and the bound that no noise without bounds can beat."""

@@ -11,10 +11,10 @@ from itertools import combinations
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.strategy_values import LARGEST_DENSE
-from noisewright.problem.utility import Utility
+from noisewright.mechanisms.strategies.values import LARGEST_DENSE
+from noisewright.problem.utilities import Utility
 from noisewright.search.bounds.line import least_line
-from noisewright.search.families.optimal import best_residuals, optimum_of, worst_residuals
+from noisewright.search.families.strategies import best_residuals, optimum_of, worst_residuals
 
 W = nw.Workload
 ADULT = (85, 9, 100, 16, 7, 15, 6, 5, 2, 100, 100, 99, 42, 2)

@@ -52,7 +52,7 @@ def together(tasks: list[Callable[[], Any]], patience: int = 250) -> list[Any]:
 
 def killed_at(deadly_point: str, task: Callable[[], Any], *, after: int = 0) -> int:
     """Do the task in a process that kills itself at a marked point, reached so many times before."""
-    from noisewright.ledger import marks
+    from noisewright.ledger import checkpoints
 
     def deadly() -> Any:
         seen = [0]
@@ -63,7 +63,7 @@ def killed_at(deadly_point: str, task: Callable[[], Any], *, after: int = 0) -> 
                 if seen[0] > after:
                     os.kill(os.getpid(), signal.SIGKILL)
 
-        marks.reach = reach
+        checkpoints.passed = reach
         return task()
 
     return outcome(*forked(deadly))[0]

@@ -10,8 +10,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.ledger.deciding import Brought, created, decide
-from noisewright.ledger.reading import Account
-from noisewright.ledger.state import Budget, State
+from noisewright.ledger.state import Account, Budget, State
 from tests.ledger.games import (
     Release,
     composed_delta,

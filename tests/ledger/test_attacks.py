@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.ledger.stores import VERSION, store_for
+from noisewright.ledger.ledger import store_for
+from noisewright.ledger.stores import VERSION
 from noisewright.numerics.distances import lower_squared, root_below, upper_distance
 from tests.ledger import menu
 from tests.ledger.many import forked, outcome

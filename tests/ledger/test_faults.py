@@ -17,7 +17,7 @@ import psycopg
 import pytest
 
 import noisewright as nw
-from noisewright.ledger import marks
+from noisewright.ledger import checkpoints
 from noisewright.ledger.chain import Row
 from tests.ledger import menu
 from tests.ledger.many import forked, outcome
@@ -114,7 +114,7 @@ def test_a_row_that_another_writer_took_away_is_no_charge(path: Path, monkeypatc
             connection.close()
             path.with_name(path.name + ".head").write_text(json.dumps(row.head.to_dict()))
 
-    monkeypatch.setattr(marks, "reach", overwrite)
+    monkeypatch.setattr(checkpoints, "passed", overwrite)
     with pytest.raises(nw.errors.LedgerDamagedError, match="Count it as spent"):
         ledger.charge(menu.laplace("0.1"), reason="ours")
     assert [row["label"] for row in ledger.rows() if row["event"] == "charge"] == ["theirs"]

@@ -13,8 +13,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.ledger.chain import Head, Row, digest_of
-from noisewright.ledger.rules import Rule, require_sound
-from noisewright.ledger.thresholds import largest_squared_length
+from noisewright.ledger.rules import Rule, largest_squared_length, require_sound
 from tests.ledger import menu
 
 

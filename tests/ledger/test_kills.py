@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import noisewright as nw
-from noisewright.ledger import marks
+from noisewright.ledger import checkpoints
 from tests.ledger import menu
 from tests.ledger.many import forked, killed_at, outcome
 
@@ -22,21 +22,21 @@ CHARGED = ("committed", "settled", "drawn", "answered")
 
 def test_the_points_are_those_of_the_code_in_their_order(path: Path, monkeypatch: pytest.MonkeyPatch):
     reached: list[str] = []
-    monkeypatch.setattr(marks, "reach", reached.append)
+    monkeypatch.setattr(checkpoints, "passed", reached.append)
     ledger = nw.Ledger.create(path, budget=nw.PureDP(1))
     ledger.release(menu.laplace("0.1"), 5, reason="count")
     # The answer is a second row, whose own commit comes before it is said to be answered.
     first = reached[: reached.index("drawn") + 1]
-    assert (*first, reached[-1]) == marks.POINTS
+    assert (*first, reached[-1]) == checkpoints.POINTS
 
 
-@pytest.mark.parametrize("point", marks.POINTS)
+@pytest.mark.parametrize("point", checkpoints.POINTS)
 def test_a_kill_at_any_point_loses_nothing_that_was_granted(url: str, point: str):
     _killed(url, point, times=1)
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("point", marks.POINTS)
+@pytest.mark.parametrize("point", checkpoints.POINTS)
 def test_thirteen_kills_at_each_point_of_each_store_which_are_two_hundred_and_eight(url: str, point: str):
     _killed(url, point, times=13)
 

@@ -349,7 +349,7 @@ def test_copies_are_the_same_ledger(url: str, tmp_path: Path):
 
 
 def test_the_burn_down_starts_at_one_and_ends_at_what_is_left(path: Path):
-    from noisewright.ledger.pictures import burned
+    from noisewright.ledger.render import burned
 
     ledger = nw.Ledger.create(path, budget=nw.PureDP(1))
     for i in range(3):

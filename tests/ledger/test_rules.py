@@ -8,8 +8,15 @@ import mpmath
 import pytest
 
 import noisewright as nw
-from noisewright.ledger.rules import Rule, added, require_sound, rules_for, shortened
-from noisewright.ledger.thresholds import largest_concentration, largest_squared_length
+from noisewright.ledger.rules import (
+    Rule,
+    added,
+    largest_concentration,
+    largest_squared_length,
+    require_sound,
+    rules_for,
+    shortened,
+)
 from noisewright.proof.costs import squared_of_pure
 from noisewright.sample.certified import make_certified
 from tests.ledger import menu

@@ -16,7 +16,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.ledger.chain import Head
-from noisewright.ledger.resuming import Same
+from noisewright.ledger.idempotence import Same
 from noisewright.problem.records import digest
 from tests.ledger import menu
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.ledger import ledger as ledger_module, marks, sqlite
+from noisewright.ledger import checkpoints, ledger as ledger_module, sqlite
 from noisewright.ledger.stores import VERSION
 from tests.ledger import menu
 from tests.ledger.many import together
@@ -112,7 +112,7 @@ def test_a_lost_connection_charges_nothing_and_is_found_again(server: Server, mo
     server.execute(end)
     ledger.charge(mechanism, reason="an idle connection that was lost is replaced")
     with monkeypatch.context() as patched:
-        patched.setattr(marks, "reach", lambda point: server.execute(end) if point == "appended" else None)
+        patched.setattr(checkpoints, "passed", lambda point: server.execute(end) if point == "appended" else None)
         with pytest.raises(nw.errors.LedgerError) as told:
             ledger.charge(mechanism, reason="lost")
     assert "spent" in str(told.value)

@@ -11,7 +11,7 @@ from tests.mutation.mutants import ROOT, DoesNotApplyError, Mutant, planted, rea
 from tests.mutation.run import CAUGHT, MISFIT, SURVIVED, Bench, Result, benches, good_enough, main, results, table
 
 ROOMS = (
-    *("accounting", "app", "lab", "laws", "learn", "ledger", "mechanisms", "numerics", "problem", "proof"),
+    *("accounting", "app", "explain", "lab", "laws", "learn", "ledger", "mechanisms", "numerics", "problem", "proof"),
     *("release", "sample", "search"),
 )
 """Rooms that must have mutants: exactly those with a file here, at least LEAST of them in each."""

@@ -8,14 +8,14 @@ import numpy as np
 from hypothesis import given, settings, strategies as st
 
 import noisewright as nw
-from noisewright.mechanisms.conditional import profile_of, uniform_grid
+from noisewright.mechanisms.bounded.conditional import profile_of, uniform_grid
 from noisewright.problem.queries import Bounded
 from noisewright.proof.bounded import largest_bias
+from noisewright.search.cache import Cache
 from noisewright.search.families.bounded_optimum import solved
 from noisewright.search.families.shapes import two_point
-from noisewright.search.programmes.feasible import smallest_margin
+from noisewright.search.programmes.bounded import smallest_margin
 from noisewright.search.programmes.layout import Size
-from noisewright.search.tools.cache import Cache
 
 EPSILONS = st.sampled_from([Fraction(1, 5), Fraction(1), Fraction(5, 2)])
 PARTS = st.sampled_from([Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(2, 7)])

@@ -11,12 +11,10 @@ from hypothesis import assume, given, settings, strategies as st
 
 from noisewright.problem.privacy import SMALLEST_EPSILON, PureDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utilities import ErrorQuantile, Expected, Growth, PowerError, Usefulness
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import ErrorQuantile, Expected, Growth, PowerError, Usefulness, Utility
 from noisewright.search.bounds.pure import best_possible
-from noisewright.search.budget import budget_for
+from noisewright.search.budget import budget_for, reaches
 from noisewright.search.design import design
-from noisewright.search.report.budget import reaches
 from tests import strategies
 from tests.strategies import decimals
 

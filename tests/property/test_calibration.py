@@ -12,7 +12,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.search.families.approximate import on_lattice
-from noisewright.search.families.composition import tail_array
+from noisewright.search.families.planned import tail_array
 
 DIGITS = 60
 SETTINGS = 1000

@@ -13,8 +13,7 @@ from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import ErrorQuantile, Expected, Growth, PowerError, Usefulness
 from noisewright.search.design import design
-from noisewright.search.families.staircase import smallest_integer_width, tuned_staircase
-from noisewright.search.families.tailored import _cells, primitive, solve
+from noisewright.search.families.scalar_pure import _cells, primitive, smallest_integer_width, solve, tuned_staircase
 from noisewright.search.report.report import Report
 from tests import strategies
 

@@ -11,8 +11,7 @@ import noisewright.problem.divergences  # noqa: F401  # loads the utilities of h
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidUtilityError
-from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, Expected, SquaredError, Usefulness
-from noisewright.problem.utility import UTILITIES
+from noisewright.problem.utilities import UTILITIES, AbsoluteError, ErrorQuantile, Expected, SquaredError, Usefulness
 from tests.examples import EXAMPLES
 from tests.saved import KINDS, example
 

@@ -14,13 +14,13 @@ import pytest
 import noisewright as nw
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.numerics.balls import ball, precision, upper
-from noisewright.numerics.islands import islands
-from noisewright.problem.neighbours import WORDS
+from noisewright.numerics.finite_components import islands
+from noisewright.problem.privacy import WORDS
 from noisewright.problem.queries import QUERIES
 from noisewright.problem.records import digest
 from noisewright.problem.sensitivity import SETS
-from noisewright.proof.profiles import Profile
-from noisewright.proof.profiles_of import PROFILES, profile_of
+from noisewright.proof.profiles.base import Profile
+from noisewright.proof.profiles.certified import PROFILES, profile_of
 from tests.examples import CORPUS, EXAMPLES
 from tests.tree import tracked
 

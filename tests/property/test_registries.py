@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import noisewright.laws.registry  # noqa: F401  # loads every law, which registers it
 from noisewright.laws.base import LAWS
-from noisewright.problem.utilities import Expected
-from noisewright.problem.utility import UTILITIES
+from noisewright.problem.utilities import UTILITIES, Expected
 from tests import strategies
 
 

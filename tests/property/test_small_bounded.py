@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import noisewright as nw
+from noisewright.search.designer import designed
 from noisewright.search.designers import bounded
 from noisewright.search.programmes.layout import Size
-from noisewright.search.report.designer import designed
+from noisewright.search.report.progress import quiet
 from noisewright.search.report.report import Report
-from noisewright.search.report.shown import quiet
 from tests.bounded import few_forms
 from tests.small_bounded import Asked, faults, small_designs
 

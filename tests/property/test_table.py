@@ -11,15 +11,13 @@ from typing import Any
 
 import pytest
 
-from noisewright.accounting.compose import compose
+from noisewright.accounting.composition import compose
 from noisewright.problem.divergences import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
 from noisewright.problem.errors import InvalidInputError
-from noisewright.problem.histogram import Histogram
 from noisewright.problem.linear import Linear
 from noisewright.problem.privacy import REQUIREMENTS, ApproxDP, MetricPrivacy, PureDP, RenyiDP, ZeroConcentratedDP
-from noisewright.problem.queries import QUERIES, Bounded, Scalar, Vector
-from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, Expected, SquaredError, Usefulness
-from noisewright.problem.utility import UTILITIES
+from noisewright.problem.queries import QUERIES, Bounded, Histogram, Scalar, Vector
+from noisewright.problem.utilities import UTILITIES, AbsoluteError, ErrorQuantile, Expected, SquaredError, Usefulness
 from noisewright.problem.workload import Workload
 from noisewright.sample.certified import Certified
 from noisewright.search import design as doors

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from noisewright.lab.non_identical_noise import gaussian_errors
-from noisewright.search.tools.shares import (
+from noisewright.lab.non_identical.curves import gaussian_errors
+from noisewright.search.families.vector_parts import (
     best_partition,
     curve_shares,
     exact_shares,

@@ -10,7 +10,7 @@ from hypothesis import example, given, strategies as st
 
 import noisewright as nw
 from noisewright.search.design import design
-from noisewright.search.report.words import factor, gap_text, percent, times
+from noisewright.search.report.render import factor, gap_text, percent, times
 from tests.wording import assert_reads_well, stumbles
 
 

@@ -21,7 +21,7 @@ import psycopg
 import pytest
 
 import noisewright as nw
-from noisewright.ledger import marks
+from noisewright.ledger import checkpoints
 from noisewright.problem.errors import NoisewrightError
 from noisewright.release import transaction
 from noisewright.release.drawing import drawn
@@ -149,7 +149,7 @@ def triggered(trigger: Trigger, draws: Path, expected: list[int] | None = None) 
         return drawn(blocks, layout, vector)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(marks, "reach", trigger.reach)
+        patch.setattr(checkpoints, "passed", trigger.reach)
         patch.setattr(transaction, "drawn", counted)
         listen()
         yield

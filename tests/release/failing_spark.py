@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import noisewright as nw
-from noisewright.app import cli
+from noisewright.app.cli import commands as cli
 from tests.release.failing import POINTS, Trigger, require_finished, require_ledger, struck, triggered
 from tests.release.pressing import at_any_moment
 from tests.spark_session import Sparks

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 import noisewright as nw
-from noisewright.mechanisms.registry import mechanism_from_dict
+from noisewright.mechanisms.renewed import mechanism_from_dict
 from noisewright.problem.errors import NoisewrightError
 from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.records import digest

@@ -34,14 +34,14 @@ CLIENT = """
 import signal
 import sys
 from noisewright.app.cli import main
-from noisewright.ledger import marks
+from noisewright.ledger import checkpoints
 
 def reach(name, point=sys.argv[1]):
     if name == point:
         print("here", flush=True)
         sys.stdin.readline()
 
-marks.reach = reach
+checkpoints.passed = reach
 signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.exit(main(["release", "visits.toml"]))
 """

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.strategy import Strategy
+from noisewright.mechanisms.strategies.strategy import Strategy
 
 RHO, EPSILON = Fraction(1, 2), Fraction(1)
 FOUR, EIGHT = nw.keys("leaf", range(4)), nw.keys("leaf", range(8))

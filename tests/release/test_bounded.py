@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import noisewright as nw
-from noisewright.app.saved import verify
+from noisewright.app.cli.saved import verify
 from noisewright.problem.records import digest
 from noisewright.proof.renyi import pure_to_renyi
 from noisewright.release.aims import targets_of

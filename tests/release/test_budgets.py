@@ -54,7 +54,7 @@ def test_a_forked_child_that_exits_normally_leaves_the_parents_budget_alone(ends
 
 
 def test_an_unkept_budget_goes_with_its_dataset():
-    with pytest.warns(nw.errors.UnkeptBudgetWarning):
+    with pytest.warns(nw.errors.EphemeralBudgetWarning):
         data = nw.Dataset(TABLE, "id", name="x", budget=nw.PureDP(3))
     assert data.ledger is not None
     url = Path(data.ledger.url)

@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 
 import noisewright as nw
-from noisewright.app.pictures import plot_answers
+from noisewright.app.answer_table import counted_text, plot_answers, text_of
 from noisewright.app.reports.plans import release_page
-from noisewright.app.tidy import counted_text, text_of
 from noisewright.release.counted import counted_in
 from noisewright.release.layout import layout_of
 
@@ -55,7 +54,7 @@ def dataset(**limits: Any) -> nw.Dataset:
     return nw.Dataset(VISITS, "id", name="x", budget=nw.PureDP(9), ledger=None, **known)
 
 
-pytestmark = pytest.mark.filterwarnings("ignore::noisewright.errors.UnkeptBudgetWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::noisewright.errors.EphemeralBudgetWarning")
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.app.saved import verify
+from noisewright.app.cli.saved import verify
 from noisewright.problem.records import digest
 from noisewright.release.design import charge_of, designed
 from noisewright.release.drawing import drawn, widths
@@ -285,7 +285,7 @@ def test_what_fails_after_the_charge_says_that_it_is_spent(tmp_path: Path, monke
 
 
 def test_a_budget_without_a_ledger_warns():
-    with pytest.warns(nw.errors.UnkeptBudgetWarning, match="the next process begins anew"):
+    with pytest.warns(nw.errors.EphemeralBudgetWarning, match="the next process begins anew"):
         data = nw.Dataset(frame(), "id", name="x", budget=nw.PureDP(1))
     assert data.plan(nw.count(), privacy=nw.PureDP(1)).release()["charge"].tolist() == [1]
 

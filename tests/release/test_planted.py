@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.ledger import marks
+from noisewright.ledger import checkpoints
 from noisewright.ledger.charge import Charge
 from noisewright.release import holding
 from noisewright.release.selecting import written
@@ -153,7 +153,7 @@ def test_a_charge_of_another_account_at_the_same_instant_stops_nothing(tmp_path:
             done.append(1)
             bob.charge(other.charge, reason=f"plan {plan.key}", undrawn=holding.undrawn(other))
 
-    monkeypatch.setattr(marks, "reach", reach)
+    monkeypatch.setattr(checkpoints, "passed", reach)
     assert released(plan)["charge"] == own(ann)
     assert len(own(bob)) == 1
 

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 import noisewright as nw
+from noisewright.mechanisms.half_widths import groups_of
 from noisewright.numerics.balls import precision
 from noisewright.problem.privacy import PureDP
 from noisewright.release.drawing import drawn
@@ -23,7 +24,6 @@ from noisewright.release.sums import Sizes, Term, half_width_of, sizes_of
 from noisewright.release.tidying import nearest_with_sum, whole_with_sum
 from noisewright.release.totals import Level, Tree, parents_of
 from noisewright.release.transaction import columns, reaches_of, tidying_of
-from noisewright.sample.half_widths import groups_of
 
 WARDS = nw.keys("ward", ["A", "B", "C", "D", "E"])
 BOTH = nw.keys({"ward": ["A", "B", "C", "D", "E"], "sex": ["f", "m"]})

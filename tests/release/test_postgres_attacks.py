@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 import noisewright as nw
-from noisewright.ledger import marks
+from noisewright.ledger import checkpoints
 from noisewright.release.engines.postgres import engine as postgres
 from noisewright.release.layout import layout_of
 from tests.ledger.many import forked, outcome
@@ -305,7 +305,7 @@ def test_a_table_that_becomes_a_view_after_it_was_tried_is_not_read(
             )
 
     with monkeypatch.context() as patch:
-        patch.setattr(marks, "reach", reach)
+        patch.setattr(checkpoints, "passed", reach)
         with pytest.raises(nw.errors.ReleaseFailedError, match=r"not any more what it was .* Nothing was drawn"):
             plan.release()
     with pytest.raises(nw.errors.InvalidTableError, match="'moving' is a view"):

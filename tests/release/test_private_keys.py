@@ -17,8 +17,8 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.app.saved import verify
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
+from noisewright.app.cli.saved import verify
+from noisewright.laws.gaussian import DiscreteGaussian
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
 from noisewright.problem.records import digest

@@ -13,7 +13,7 @@ import pytest
 import noisewright as nw
 from noisewright.ledger.chain import Row
 from noisewright.ledger.deciding import event
-from noisewright.ledger.resuming import ANSWERED, FAILED as HAS_FAILED, Same
+from noisewright.ledger.idempotence import ANSWERED, FAILED as HAS_FAILED, Same
 from noisewright.release import holding, transaction
 from noisewright.release.dataset import Dataset
 from noisewright.release.drawing import drawn

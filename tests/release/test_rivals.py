@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.ledger import marks
+from noisewright.ledger import checkpoints
 from noisewright.ledger.charge import Charge
-from noisewright.ledger.resuming import Same
+from noisewright.ledger.idempotence import Same
 from noisewright.release import holding, transaction
 from noisewright.release.dataset import Dataset
 from noisewright.release.drawing import drawn
@@ -96,7 +96,7 @@ class Rival:
 
         monkeypatch.setattr(transaction, "drawn", counted)
         monkeypatch.setattr(Dataset, "_aggregate", read)
-        monkeypatch.setattr(marks, "reach", reach)
+        monkeypatch.setattr(checkpoints, "passed", reach)
 
 
 def test_a_holder_whose_charge_was_taken_draws_nothing_and_gets_the_stored_answer(
@@ -174,7 +174,7 @@ def test_processes_that_ask_the_same_plan_at_the_same_instant_charge_once(
             return str(error)
 
     def task() -> Any:
-        marks.reach = reach
+        checkpoints.passed = reach
         plans = [clinic(place).plan(nw.count(), privacy=nw.PureDP(1)) for place in places]
         found = [asked(plan) for plan in plans]
         barrier.wait(60)
@@ -203,7 +203,7 @@ def test_other_charges_meanwhile_stop_nothing(tmp_path: Path, monkeypatch: pytes
             ledger.charge(cheap.charge, reason=f"plan {plan.key}", undrawn=holding.undrawn(plan))
             ledger.charge(plan.charge, reason=f"plan {plan.key}", undrawn=holding.undrawn(cheap))
 
-    monkeypatch.setattr(marks, "reach", reach)
+    monkeypatch.setattr(checkpoints, "passed", reach)
     assert plan.release(frame="pyarrow")["charge"].to_pylist() == [3]
 
 
@@ -219,7 +219,7 @@ def test_a_charge_of_the_plan_meanwhile_stops_another_whatever_its_label_says(
             done.append(1)
             ledger.charge(plan.charge, reason="something else", undrawn=holding.undrawn(plan))
 
-    monkeypatch.setattr(marks, "reach", reach)
+    monkeypatch.setattr(checkpoints, "passed", reach)
     with pytest.raises(nw.errors.InvalidInputError, match=r"somebody else is finishing charge 1 .*Nothing else was"):
         plan.release()
     assert ledger.spent == 1

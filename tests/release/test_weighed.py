@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import noisewright as nw
-from noisewright.app.saved import verify
+from noisewright.app.cli.saved import verify
 from noisewright.problem.records import digest
 from noisewright.release.drawing import drawn
 from noisewright.release.weighed import BY_WEIGHTS

@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.sample.entropy import SystemEntropy
 from noisewright.sample.sampler import NoiseSampler
-from noisewright.sample.uniform import SystemEntropy
 from tests.statistical.noises import Noise, noises
 from tests.statistical.tests_of_fit import Counts, bin_counts, bin_ends, lower_index, upper_index
 

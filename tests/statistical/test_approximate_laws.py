@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 import noisewright as nw
-from noisewright.lab.ranges import range_limited
+from noisewright.lab.generalized_gaussian.ranges import range_limited
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.queries import Bounded
 from noisewright.sample.certified import make_certified

@@ -16,8 +16,8 @@ from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.laws.piecewise import staircase
 from noisewright.numerics.balls import ceil_scaled, floor_scaled, precision
 from noisewright.numerics.fields import BALLS, FLOATS
+from noisewright.sample.inversion import segments_of
 from noisewright.sample.sampler import NoiseSampler
-from noisewright.sample.segments import segments_of
 from tests.replay import Replay, extended
 from tests.statistical.exact import BITS, Cdf, is_drawn, single, staircase_cdf, staircase_cell
 from tests.statistical.noises import EXACT_NAMES, SLOW_NAMES, noises

@@ -9,7 +9,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.laws.bumps import Plateau
-from noisewright.mechanisms.conditional import profile_of
+from noisewright.mechanisms.bounded.conditional import profile_of
 from noisewright.numerics.fields import FLOATS
 from noisewright.sample.certified import make_certified
 from noisewright.search.families.shapes import central, composite, hybrid, truncated, two_point

@@ -11,7 +11,7 @@ from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded
 from noisewright.problem.utilities import SquaredError
 from noisewright.sample.certified import make_certified
-from noisewright.search.families.wide import clamped_noise
+from noisewright.search.families.shapes import clamped_noise
 
 MANY = 1_000_000
 SIGMAS = 6.5  # false alarms: one in 12 thousand million for each comparison

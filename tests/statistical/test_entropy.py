@@ -13,8 +13,8 @@ import pytest
 
 from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.laws.piecewise import staircase
+from noisewright.sample.entropy import SystemEntropy
 from noisewright.sample.sampler import NoiseSampler
-from noisewright.sample.uniform import SystemEntropy
 from tests.replay import Replay
 from tests.statistical.tests_of_fit import FALSE_ALARM, bin_counts, bin_ends, bin_probabilities, chi_square
 
@@ -88,7 +88,7 @@ from fractions import Fraction
 from noisewright.laws.laplace import Laplace
 from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.numerics.balls import precision
-from noisewright.sample.uniform import SystemEntropy
+from noisewright.sample.entropy import SystemEntropy
 from noisewright.sample.sampler import NoiseSampler
 
 sampler = NoiseSampler(Rounded(Laplace(Fraction(1)), Lattice.cells(Fraction(1, 1000))))

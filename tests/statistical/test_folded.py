@@ -12,10 +12,8 @@ from noisewright.laws.laplace import DiscreteLaplace
 from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.numerics.balls import ceil_scaled, floor_scaled, precision
 from noisewright.numerics.fields import BALLS
-from noisewright.sample.folded import Digit, FoldedCells, Turns
-from noisewright.sample.sampler import NoiseSampler
-from noisewright.sample.segments import segments_of
-from noisewright.sample.table import CdfTable
+from noisewright.sample.inversion import CdfTable, segments_of
+from noisewright.sample.sampler import Digit, FoldedCells, NoiseSampler, Turns
 from tests.replay import Replay
 from tests.statistical.exact import BITS, geometric_cdf
 from tests.statistical.noises import SLOW_NAMES, noises

@@ -7,16 +7,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace, round_variance
+from noisewright.mechanisms.linear.noise import Block, LinearElliptical, LinearLaplace, round_variance
 from noisewright.numerics.balls import ball, lower, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.linear import Linear
 from noisewright.problem.metrics import Hamming
 from noisewright.problem.privacy import MetricPrivacy
 from noisewright.sample.certified import make_certified
+from noisewright.sample.entropy import SystemEntropy
+from noisewright.sample.integer_noise import TwoSided
 from noisewright.sample.linear import RoundNoise
-from noisewright.sample.two_sided import TwoSided
-from noisewright.sample.uniform import SystemEntropy
 
 pytestmark = pytest.mark.statistical
 

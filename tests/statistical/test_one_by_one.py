@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from noisewright.sample.entropy import SystemEntropy
 from noisewright.sample.sampler import NoiseSampler
-from noisewright.sample.uniform import SystemEntropy
 from tests.statistical.noises import NAMES, noises
 from tests.statistical.tests_of_fit import FALSE_ALARM, bin_counts, bin_ends, bin_probabilities, chi_square
 

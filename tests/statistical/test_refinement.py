@@ -13,10 +13,8 @@ import pytest
 from numpy.typing import NDArray
 
 from noisewright.laws.lattice import Rounded
-from noisewright.sample.folded import Turns
-from noisewright.sample.sampler import NoiseSampler
-from noisewright.sample.segments import segments_of
-from noisewright.sample.table import CdfTable
+from noisewright.sample.inversion import CdfTable, segments_of
+from noisewright.sample.sampler import NoiseSampler, Turns
 from tests.replay import Replay
 from tests.statistical.noises import NAMES, SLOW_NAMES, noises
 from tests.statistical.tests_of_fit import (

@@ -11,13 +11,12 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.laws.folds import GammaFold
 from noisewright.laws.lattice import Lattice, Rounded
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import GammaFold, TwoFold
 from noisewright.proof.pure import pure_bound
 from noisewright.sample.certified import make_certified
+from noisewright.sample.entropy import SystemEntropy
 from noisewright.sample.sampler import NoiseSampler
-from noisewright.sample.uniform import SystemEntropy
 from tests.replay import Replay
 from tests.statistical.tests_of_fit import FALSE_ALARM, bin_counts, bin_ends, bin_probabilities, chi_square
 from tests.twofold import FOLDS

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from noisewright.sample.uniform import uniform_below, uniform_from, whole_below
+from noisewright.sample.entropy import uniform_below, uniform_from, whole_below
 from tests.replay import Replay
 
 WORDS = 2**64

@@ -17,8 +17,8 @@ import noisewright as nw
 from noisewright.laws.shells import ShellRadius
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.sample.certified import make_certified
-from noisewright.sample.shells import ShellSampler
-from noisewright.sample.uniform import SystemEntropy
+from noisewright.sample.entropy import SystemEntropy
+from noisewright.sample.norm_shaped import ShellSampler
 
 LEVEL = 1e-9
 COUNT = 1_000_000
@@ -134,7 +134,7 @@ def test_releases_of_every_kind_are_centred_and_have_the_stated_error():
 def test_a_forced_refinement_leaves_the_law_unchanged():
     """Bits that do not decide go to balls: cut the guide so that they often do not."""
     law = ShellRadius(2, Fraction(1, 2))
-    from noisewright.sample.table import CdfTable
+    from noisewright.sample.inversion import CdfTable
 
     table = CdfTable(law, -1, 6, bits=8)
     stream = SystemEntropy().stream()

@@ -43,7 +43,7 @@ def pairs(errors: Any) -> list[tuple[int, int]]:
 def test_the_counts_of_a_long_histogram_are_alike_and_apart():
     """Hundreds of thousands of bins in one release: neighbours, and bins half the way apart, are independent."""
     bins = 4 * COUNT
-    best = make_certified(M.Alike(nw.Histogram(bins), part(F(1, 2))), LOOSE)
+    best = make_certified(M.IdenticalNoise(nw.Histogram(bins), part(F(1, 2))), LOOSE)
     truth = np.arange(bins) * 7 - 10**6
     released = best.release(truth)
     assert released.dtype == np.int64
@@ -61,7 +61,7 @@ def test_the_counts_of_a_long_histogram_are_alike_and_apart():
 
 @pytest.mark.parametrize("kind", ["together", "one by one"])
 def test_counts_released_again_and_again_do_not_share_draws(kind: str):
-    best = make_certified(M.Alike(nw.Histogram(["a", "b"]), part(F(1))), LOOSE)
+    best = make_certified(M.IdenticalNoise(nw.Histogram(["a", "b"]), part(F(1))), LOOSE)
     truth, law = np.array([40, -3]), geometric_masses(1)
     if kind == "together":
         errors = best.release_many(np.tile(truth, (COUNT, 1))) - truth

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 from scipy import special
 
-from noisewright.laws.rounded_normal import RoundedNormal
-from noisewright.mechanisms.strategy_estimates import answers_of
+from noisewright.laws.gaussian import RoundedNormal
+from noisewright.mechanisms.strategies.estimates import answers_of
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import FLOATS
 from noisewright.sample.drawers import drawer_for
-from noisewright.sample.normal_rows import normal_rows
-from noisewright.sample.uniform import SystemEntropy
+from noisewright.sample.entropy import SystemEntropy
+from noisewright.sample.integer_noise import normal_rows
 from tests.workloads import STRATEGIES, M, covariance
 
 pytestmark = pytest.mark.statistical

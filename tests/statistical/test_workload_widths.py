@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import noisewright as nw
+from noisewright.mechanisms.tails import LaplaceSumTail, RoundedSumTail, laplace_sum_beyond
 from noisewright.numerics.balls import precision, upper
 from noisewright.sample.certified import make_certified
-from noisewright.sample.tails import LaplaceSumTail, RoundedSumTail, laplace_sum_beyond
 from tests.workloads import STRATEGIES, M
 
 DRAWN = 1_000

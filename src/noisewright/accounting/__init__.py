@@ -1,17 +1,16 @@
-"""Plans: what many releases together give away, added up in whole numbers and proven.
+"""Plans: what many releases together give away, composed as privacy loss distributions (PLDs) in integers and proven.
 
-- compose, composition: the only maker of compositions; what they answer
-- certificate: what was added up, and brackets around the truth
-- releases, reading, words, events: what plans are made of, and what a person may type for it
-- counts: how often a release is made, and how large a plan may be
-- structure, evaluation: all together, or disjoint groups; the parts added up on one grid
-- lattice, above, below: losses as whole numbers on a lattice, and moves that only raise or only lower them
-- pairs: pairs of neighbours in closed form, for lower ends
-- curve: delta(epsilon) read from losses
-- grids: which lattice, by floats
-- saved, shown: files, proven again; tables and pictures
+- composition: `compose`, the only maker of compositions; what they answer; files, proven again
+- certificate: what was composed, and brackets around the truth
+- releases, parse: what plans are made of, and what a person may type for it
+- structure: parts of plans: all together, or disjoint groups; how large a plan may be
+- grids: which grid of losses, by floats
+- loss_pmf: masses over privacy losses on a grid, and their products
+- pessimistic, optimistic: dominating and dominated discretisations, which only raise or only lower a PLD
+- curves: the parts composed on one grid, and delta(epsilon) read from that
 - costs: what a plan brings to each sum that a ledger may keep
+- render: tables and pictures
 
-Floats choose lattices and where tails are cut; they are never evidence. What is chosen after seeing answers is not
+Floats choose grids and where tails are cut; they are never evidence. What is chosen after seeing answers is not
 composed here: that needs a filter.
 """

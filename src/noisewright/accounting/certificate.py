@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from noisewright.accounting.lattice import Grid
+from noisewright.accounting.grids import Grid
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import show

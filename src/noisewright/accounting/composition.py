@@ -7,31 +7,49 @@ on answers, and nothing that is left unused comes back. What may be chosen later
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from noisewright.accounting.certificate import MAKER, RULE, Bracket, Part, PlanCertificate
-from noisewright.accounting.curve import Curve
-from noisewright.accounting.evaluation import losses_above, losses_below, slack, with_one_more
-from noisewright.accounting.grids import DEPTHS, Leaf, chosen
-from noisewright.accounting.lattice import Grid
-from noisewright.accounting.releases import Pairs
-from noisewright.accounting.structure import Composed, end_of, leaves_of, pairs_of, total_of
+from noisewright.accounting.costs import PlanCosts
+from noisewright.accounting.curves import Curve, losses_above, losses_below, slack, with_one_more
+from noisewright.accounting.grids import DEPTHS, Grid, Leaf, chosen, require_near
+from noisewright.accounting.parse import is_event, parts_of_event, parts_of_words
+from noisewright.accounting.releases import RELEASES, Pairs, Proven, release_from_dict
+from noisewright.accounting.render import picture
+from noisewright.accounting.structure import (
+    DEEPEST,
+    MOST_PARTS,
+    MOST_TIMES,
+    Composed,
+    Parts,
+    end_of,
+    groups_of,
+    leaves_of,
+    one_adjacency,
+    pairs_of,
+    require_bearable,
+    require_size,
+    times_of,
+    too_deep,
+    too_many_parts,
+    total_of,
+)
 from noisewright.numerics.remembered import Remembered
 from noisewright.numerics.special import shortened
-from noisewright.problem.deadlines import READING_SECONDS
-from noisewright.problem.errors import InvalidInputError, UncertifiedError
+from noisewright.problem.errors import InvalidInputError, MechanismFileError, UncertifiedError
+from noisewright.problem.fields import exact_text, is_list
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import Number, parameter, show
+from noisewright.problem.privacy import DECLARED
 from noisewright.problem.records import digest
-from noisewright.problem.remarks import tell_if_long
-from noisewright.proof.profiles import Profile
-
-if TYPE_CHECKING:
-    from noisewright.accounting.costs import PlanCosts
+from noisewright.problem.untrusted import READING_SECONDS, within
+from noisewright.problem.warnings import tell_if_long
+from noisewright.proof.profiles.base import Profile
+from noisewright.sample.certified import Certified, check_seal, read_file, reading
 
 _DIGITS = 64
 _EACH_RELEASE = 0.07
@@ -84,7 +102,6 @@ class Composition(Unchanging):
         raise UncertifiedError("a composition is proven when it is read; use load, from_dict or pickle.")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from noisewright.accounting.saved import plan_from_dict
 
         return plan_from_dict, (self.to_dict(),)
 
@@ -171,8 +188,6 @@ class Composition(Unchanging):
 
     def costs(self) -> PlanCosts:
         """What the whole plan brings to each sum that a ledger may keep, proven."""
-        from noisewright.accounting.costs import PlanCosts
-
         return PlanCosts(self)
 
     def plus(self, release: Any, times: int = 1) -> Composition:
@@ -181,7 +196,6 @@ class Composition(Unchanging):
         They have to be fixed as the others are: in advance. Numbers may differ from those of the same plan composed
         at once by less than both are away from the truth.
         """
-        from noisewright.accounting.compose import longer
 
         plan, more = longer(self, release, times)
         leaves = leaves_of(more, None, 0)
@@ -250,8 +264,6 @@ class Composition(Unchanging):
 
     def plot(self, path: str | Path | None = None) -> Any:
         """The curve delta(epsilon) as a picture, written to a file if one is named."""
-        from noisewright.accounting.shown import picture
-
         return picture(self, path)
 
     def __str__(self) -> str:
@@ -259,14 +271,12 @@ class Composition(Unchanging):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, with epsilons that are proven at some deltas, and a digest of the whole content."""
-        from noisewright.accounting.saved import plan_to_dict
 
         return plan_to_dict(self)
 
     @classmethod
     def from_dict(cls, data: Any, *, seconds: Number = READING_SECONDS) -> Composition:
         """Read back what `to_dict` wrote, and prove it again within so many seconds."""
-        from noisewright.accounting.saved import plan_from_dict
 
         return plan_from_dict(data, seconds=seconds)
 
@@ -277,7 +287,6 @@ class Composition(Unchanging):
     @classmethod
     def load(cls, path: str | Path, *, seconds: Number = READING_SECONDS) -> Composition:
         """Read a JSON file written by `save`, and prove it again within so many seconds."""
-        from noisewright.accounting.saved import load_plan
 
         return load_plan(path, seconds=seconds)
 
@@ -309,3 +318,193 @@ def _delta(value: Number) -> Fraction:
     if exact >= 1:
         raise InvalidInputError(f"delta is {show(exact)}; it must be below 1.", given=exact)
     return exact
+
+
+def compose(releases: Any, *, groups: int | None = None, neighbours: str | None = None) -> Composition:
+    """What many releases together give away about one person, proven.
+
+    `releases` lists certified mechanisms, each alone or as (mechanism, times); also plans, events of `dp_accounting`,
+    and words such as "gaussian(sigma=40) x 1000". With `groups=g` they are about disjoint groups of people, of which
+    one person is in at most g; such a plan is about people who come or go (add-remove), whatever holds it.
+    `neighbours` says what releases that only declare a sensitivity are about (`add-remove` or `replace`), where others
+    are certified for that.
+    Guarantees: every number of the composition is at or above the truth, whatever order the releases come in and
+    whatever is asked because of earlier answers, as long as each release is one of the plan.
+    Raises InvalidInputError for what is no release and for releases about different neighbours.
+
+    >>> plan = nw.compose(["gaussian(sigma=40) x 1000", "laplace(epsilon=0.1) x 20"])
+    >>> round(float(plan.epsilon(delta=1e-6)), 3)
+    4.338
+    """
+    parts = _checked(read_parts(releases))
+    if groups is not None:
+        groups = groups_of(groups)
+        parts = tuple((thing if times == 1 else made(((thing, times),), None, neighbours), 1) for thing, times in parts)
+    return made(parts, groups, neighbours)
+
+
+def made(
+    parts: Parts, groups: int | None, neighbours: str | None, grids: tuple[Grid, ...] | None = None
+) -> Composition:
+    """The composition of parts that were read."""
+    require_size(parts, groups)
+    return Composition(MAKER, parts, groups, one_adjacency(parts, groups, neighbours), grids)
+
+
+def longer(plan: Composition, release: Any, times: int) -> tuple[Composition, Parts]:
+    """A plan with more releases on the same grids, and those releases."""
+    if plan.groups is not None:
+        raise InvalidInputError("this plan is about disjoint groups; compose it again with one group more.")
+    more = _checked(read_parts(release, times_of(times)))
+    told = None if plan.neighbours == DECLARED else plan.neighbours
+    return made((*plan.parts, *more), None, told, plan.certificate.grids), more
+
+
+def _checked(parts: Any) -> Parts:
+    if not parts:
+        raise InvalidInputError("there is nothing to compose; give at least one release.")
+    for thing, _ in parts:
+        require_bearable(thing)
+    return tuple(parts)
+
+
+# What a person may give as releases, read into the parts of a plan.
+
+_WANTED = (
+    'a certified mechanism, (mechanism, times), a composition, words such as "gaussian(sigma=40) x 1000", or an event'
+    " of dp_accounting"
+)
+
+
+def read_parts(given: Any, times: int = 1, depth: int = 0) -> list[tuple[Any, int]]:
+    """The releases in what was given, and how often each, if all of it is made so many times."""
+    if _is_counted(given):
+        return read_parts(given[0], times_of(given[1], before=times), _deeper(depth))
+    if not _is_one(given) and is_list(given) and not isinstance(given, Mapping | Path):
+        found: list[tuple[Any, int]] = []
+        for one in given:
+            found.extend(read_parts(one, times, _deeper(depth)))
+            if len(found) > MOST_PARTS:
+                raise too_many_parts()
+        return found
+    return [(thing, times_of(count, before=times)) for thing, count in _read_one(given)]
+
+
+def _is_one(given: Any) -> bool:
+    return isinstance(given, Certified | Composition | Proven | str) or given in RELEASES or is_event(given)
+
+
+def _deeper(depth: int) -> int:
+    if depth >= DEEPEST:
+        raise too_deep()
+    return depth + 1
+
+
+def _read_one(given: Any) -> list[tuple[Any, int]]:
+    """What is no list."""
+    if isinstance(given, Certified):
+        return [(Proven(given), 1)]
+    if isinstance(given, Composition | Proven) or given in RELEASES:
+        return [(given, 1)]
+    if isinstance(given, str):
+        return parts_of_words(given)
+    if is_event(given):
+        return parts_of_event(given)
+    raise InvalidInputError(f"a release is of type {type(given).__name__}; give {_WANTED}.")
+
+
+def _is_counted(given: Any) -> bool:
+    """Whether it is a release with the number of times."""
+    pair = isinstance(given, tuple | list) and len(given) == 2
+    return pair and not isinstance(given[1], str) and not is_list(given[1]) and hasattr(given[1], "__index__")
+
+
+# Plans in files: every release, every grid and every number in the file is proven again, and nothing is believed.
+
+FORMAT = "noisewright plan, version 1"
+CLAIMED = tuple(Fraction(1, 10**n) for n in (3, 6, 9, 12, 15))
+_FIELDS = {"parts", "groups", "neighbours", "grids", "claims"}
+
+
+def plan_to_dict(plan: Composition) -> dict[str, Any]:
+    """Plain data with a digest of the whole content."""
+    # Claims are what is proven when the plan is composed at once, as whoever reads the file will.
+    afresh = made(plan.parts, plan.groups, plan.neighbours, plan.certificate.grids)
+    content = {
+        "format": FORMAT,
+        "parts": [{"times": times, **_plain(thing)} for thing, times in plan.parts],
+        "groups": plan.groups,
+        "neighbours": plan.neighbours,
+        "grids": [grid.to_dict() for grid in plan.certificate.grids],
+        "claims": [[str(delta), str(epsilon)] for delta, epsilon in _claims(afresh)],
+    }
+    return {**content, "digest": digest(content)}
+
+
+def _plain(thing: Any) -> dict[str, Any]:
+    return {"plan" if isinstance(thing, Composition) else "release": thing.to_dict()}
+
+
+def _claims(plan: Composition) -> list[tuple[Fraction, Fraction]]:
+    """The deltas at which an epsilon is proven, and that epsilon."""
+    found = []
+    for delta in CLAIMED:
+        try:
+            found.append((delta, plan.epsilon(delta)))
+        except UncertifiedError:
+            continue
+    return found
+
+
+def plan_from_dict(data: Mapping[str, Any], depth: int = 0, *, seconds: Number = READING_SECONDS) -> Composition:
+    """Read back what `to_dict` wrote, and prove it again.
+
+    Guarantees: returns only if the digest fits, every release is certified anew, and every claimed epsilon is proven,
+    all within so many seconds.
+    """
+    check_seal(data, "plan", FORMAT, _FIELDS)
+    if depth > DEEPEST:
+        raise MechanismFileError(f"the plan holds plans in plans more than {DEEPEST} deep; refused.")
+    with within(seconds), reading("plan"):
+        if len(data["parts"]) > MOST_PARTS:
+            raise MechanismFileError(f"the plan has more than {MOST_PARTS} parts; refused.")
+        parts = tuple((_thing(one, depth), _count(one["times"])) for one in data["parts"])
+        groups = None if data["groups"] is None else _count(data["groups"])
+        grids = tuple(Grid.from_dict(one) for one in data["grids"])
+        plan = made(parts, groups, data["neighbours"], grids)
+        require_near(plan.certificate.grids, plan.leaves())
+        known = _claims(plan)
+        claims = [(exact_text(delta), exact_text(epsilon)) for delta, epsilon in data["claims"]]
+        if [delta for delta, _ in claims] != [delta for delta, _ in known]:
+            raise MechanismFileError(
+                "the claims of the plan are not at the deltas at which it has an epsilon; refused."
+            )
+        for (delta, epsilon), (_, proven) in zip(claims, known, strict=True):
+            if proven > epsilon:
+                raise MechanismFileError(
+                    f"epsilon is {show(epsilon)} at delta = {show(delta)} in the file, but {show(proven)} is what can"
+                    " be proven; refused."
+                )
+    return plan
+
+
+def _thing(data: Mapping[str, Any], depth: int) -> Any:
+    if set(data) == {"times", "plan"}:
+        return plan_from_dict(data["plan"], depth + 1)
+    if set(data) != {"times", "release"}:
+        raise MechanismFileError("a part of the plan is neither a release nor a plan; refused.")
+    release = release_from_dict(data["release"])
+    require_bearable(release)
+    return release
+
+
+def _count(value: Any) -> int:
+    if type(value) is not int or not 1 <= value <= MOST_TIMES:
+        raise MechanismFileError(f"the plan says {value!r:.20} where a number of times from 1 to a million belongs.")
+    return value
+
+
+def load_plan(path: str | Path, *, seconds: Number = READING_SECONDS) -> Composition:
+    """The plan in a file that `save` wrote, proven again within so many seconds."""
+    with within(seconds):
+        return plan_from_dict(read_file(path))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
-from noisewright.accounting.composition import Composition
-from noisewright.accounting.releases import Noise, Pair as DeclaredPair, Proven
-from noisewright.accounting.structure import total_of
+from noisewright.accounting.releases import Noise, Pair as DeclaredPair, Proven, Release
+from noisewright.accounting.structure import Plan, total_of
 from noisewright.problem.errors import UncertifiedError
-from noisewright.proof.costs import NO_DELTA, MechanismCosts, Pair, law_square, squared_of_pure
+from noisewright.proof.costs import NO_DELTA, Costs, MechanismCosts, Pair, law_square, squared_of_pure
 
 _BEYOND_LOST, _WORTH_A_DELTA = Fraction(4, 3), Fraction(9, 10)
 
@@ -23,7 +22,7 @@ class PlanCosts:
     [BunSteinke16, Mironov17, DongRothSu22, theory#composition-and-filters]
     """
 
-    def __init__(self, plan: Composition) -> None:
+    def __init__(self, plan: Plan) -> None:
         self._plan = plan
 
     def pure(self) -> Fraction | None:
@@ -69,7 +68,7 @@ class PlanCosts:
         return None if pair is None else (of(pair[0]), pair[1])
 
 
-def _added(plan: Composition, spare: Fraction, *, gaussian: bool) -> Pair | None:
+def _added(plan: Plan, spare: Fraction, *, gaussian: bool) -> Pair | None:
     found = []
     for thing, times in plan.parts:
         costs = _costs(thing)
@@ -83,13 +82,11 @@ def _added(plan: Composition, spare: Fraction, *, gaussian: bool) -> Pair | None
     )
 
 
-def _costs(thing: Any) -> PlanCosts | MechanismCosts | _Declared:
+def _costs(thing: Release) -> Costs | MechanismCosts | _Declared:
     """What one part of a plan brings."""
-    if isinstance(thing, Composition):
-        return PlanCosts(thing)
-    if isinstance(thing, Proven):
-        return thing.certified.costs()
-    return _Declared(thing)
+    if isinstance(thing, Noise | DeclaredPair):
+        return _Declared(thing)
+    return thing.certified.costs() if isinstance(thing, Proven) else cast("Plan", thing).costs()
 
 
 class _Declared:

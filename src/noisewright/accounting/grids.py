@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from typing import Any
 
-from noisewright.accounting.lattice import Grid
-from noisewright.proof.profiles import Profile
+from noisewright.problem.errors import MechanismFileError
+from noisewright.problem.fields import exact_text
+from noisewright.proof.profiles.base import Profile
 
 Leaf = tuple[Any, int]
 """A profile, which is frozen and can be hashed, and how many releases have it."""
@@ -21,6 +22,58 @@ _FINER = 2
 _FEW = 64
 _MOST_LATTICE_CELLS = 1 << 13
 _LEAST_UNIT = Fraction(1, 1 << 64)
+_FACTOR = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The lattice and the precision of one calculation.
+
+    Losses are multiples of `unit`, or of 2^level units; masses are whole numbers of 2^-mass_bits; tails of less than
+    2^-tail_bits are cut. `fineness` is how wide a cell may be, in standard deviations of the loss, before it is too
+    coarse. Only how tight bounds are depends on these numbers, never whether they hold.
+    """
+
+    unit: Fraction
+    fineness: Fraction
+    tail_bits: int
+    mass_bits: int
+
+    def step(self, level: int) -> Fraction:
+        """The width of a cell."""
+        return self.unit * (1 << level)
+
+    def level(self, variance: float) -> int:
+        """The widest cells that are fine enough for losses of this variance."""
+        wide = float(self.fineness) * math.sqrt(max(variance, 0.0)) / float(self.unit)
+        return max(0, math.frexp(wide)[1] - 1) if wide >= 1 else 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "unit": str(self.unit),
+            "fineness": str(self.fineness),
+            "tail_bits": self.tail_bits,
+            "mass_bits": self.mass_bits,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Grid:
+        """Inverse of `to_dict`."""
+        bits = [data["tail_bits"], data["mass_bits"]]
+        if any(type(value) is not int for value in bits):
+            raise MechanismFileError("a grid of the plan has no whole number of bits; refused.")
+        return cls(exact_text(data["unit"]), exact_text(data["fineness"]), *bits)
+
+    def near(self, other: Grid) -> bool:
+        """Whether both are about as fine and as precise as each other."""
+        return (
+            self.unit > 0
+            and other.unit <= _FACTOR * self.unit
+            and self.unit <= _FACTOR * other.unit
+            and (other.fineness <= _FACTOR * self.fineness and self.fineness <= _FACTOR * other.fineness)
+            and (abs(self.tail_bits - other.tail_bits) <= 64 and abs(self.mass_bits - other.mass_bits) <= 64)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +151,10 @@ def level_of(profile: Profile, grid: Grid) -> int:
         return level
     whole = int(anchor / grid.unit)
     return min(level, (whole & -whole).bit_length() - 1) if whole else level
+
+
+def require_near(grids: Sequence[Grid], leaves: Sequence[Leaf]) -> None:
+    """Keep a forged file from costing hours: its grids are about those that are chosen here."""
+    own = [chosen(leaves, depth) for depth in DEPTHS]
+    if len(grids) != len(own) or not all(a.near(b) for a, b in zip(grids, own, strict=True)):
+        raise MechanismFileError("the grids of the plan are far from those that it needs; compose it again.")

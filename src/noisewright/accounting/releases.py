@@ -7,22 +7,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
-from noisewright.accounting.pairs import GaussianLosses, ResponseLosses
 from noisewright.laws.base import LAWS
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.registry import NoiseLaw
 from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
 from noisewright.problem.fields import Flag, Rational, flag, one_of, rational
-from noisewright.problem.neighbours import DECLARED
 from noisewright.problem.numbers import show
-from noisewright.problem.privacy import PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.privacy import DECLARED, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.records import Family, Record, record
 from noisewright.proof.conversions import implied_bound
-from noisewright.proof.profiles import LowerPair, PairProfile, Profile
-from noisewright.proof.profiles_joint import factors_of
-from noisewright.proof.profiles_laws import law_profile, lower_pair
-from noisewright.proof.profiles_lower import SymmetricPair
-from noisewright.proof.profiles_of import lower_pairs_of, profile_of
+from noisewright.proof.profiles.base import LowerPair, PairProfile, Profile
+from noisewright.proof.profiles.certified import lower_pairs_of, profile_of
+from noisewright.proof.profiles.joint import factors_of
+from noisewright.proof.profiles.laws import law_profile, lower_pair
+from noisewright.proof.profiles.lower import GaussianLosses, ResponseLosses, SymmetricPair
 from noisewright.proof.provers import PROVERS
 from noisewright.proof.renyi import concentrated_rho, pure_to_renyi, renyi_divergence
 from noisewright.sample.certified import Certified, verified

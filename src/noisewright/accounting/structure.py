@@ -12,22 +12,84 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol, TypeAlias, TypeGuard
 
+from noisewright.accounting.certificate import Bracket
+from noisewright.accounting.curves import Curve
 from noisewright.accounting.grids import Leaf
-from noisewright.accounting.releases import Pairs
-from noisewright.proof.profiles import Profile, most
-from noisewright.proof.profiles_joint import factors_of
+from noisewright.accounting.releases import Pairs, Release
+from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.numbers import whole_number
+from noisewright.problem.privacy import ADD_REMOVE, DECLARED, WORDS
+from noisewright.proof.costs import Costs
+from noisewright.proof.profiles.base import Profile, most
+from noisewright.proof.profiles.joint import factors_of
 
-Parts = tuple[tuple[Any, int], ...]
-"""Releases or plans, and how often each."""
+MOST_TIMES = 10**6
+"""How often one release may be made in one plan, and how many people's groups it may have."""
+MOST_RELEASES = 10**8
+"""How many releases a plan may have in all, those of plans in it counted as often as they are made."""
+LARGEST_LOSS = 10**6
+"""The largest privacy loss of one release, or deviation of it, that is added up: e^(10^6) hides nothing."""
+MOST_PARTS = 100_000
+"""How many different releases may be listed."""
+DEEPEST = 8
+"""How deep lists may hold lists, and plans plans."""
+
+
+class Plan(Release, Protocol):
+    """A composition as what renders it, charges it or composes it further knows it."""
+
+    @property
+    def parts(self) -> Parts:
+        """Releases or plans, and how often each."""
+        ...
+
+    @property
+    def groups(self) -> int | None:
+        """In how many of its parts, which are disjoint groups, a person is at most; None where all add up."""
+        ...
+
+    @property
+    def end(self) -> tuple[Fraction | None, Fraction]:
+        """The sum of the largest losses, None where there is none, and what may be lost beyond it."""
+        ...
+
+    def leaves(self, place: int) -> list[Leaf]:
+        """The profiles that are composed, and how often each, on the grid of a depth."""
+        ...
+
+    def curve(self, place: int) -> Curve:
+        """The proven curve delta(epsilon) on the grid of a depth."""
+        ...
+
+    def epsilon(self, delta: Fraction) -> Fraction:
+        """Upper bound of epsilon at a delta."""
+        ...
+
+    def bracket(self, *, epsilon: Fraction | None = None, delta: Fraction | None = None) -> Bracket:
+        """Between what and what the delta at an epsilon lies, or the epsilon at a delta."""
+        ...
+
+    def costs(self) -> Costs:
+        """What it brings to each sum that a ledger may keep."""
+        ...
+
+
+Parts: TypeAlias = tuple[tuple[Release, int], ...]
+"""Releases or plans, and how often each; a plan is a release too."""
+
+
+def is_plan(thing: Release) -> TypeGuard[Plan]:
+    """Whether a part of a plan is itself a plan."""
+    return hasattr(thing, "parts")
 
 
 @dataclass(frozen=True, slots=True)
 class Composed:
     """The profile of a whole plan as one release of a larger one, on the grid of a depth."""
 
-    plan: Any
+    plan: Plan
     place: int
     rule: str = "composed/dots-in-whole-numbers"
 
@@ -64,12 +126,12 @@ def leaves_of(parts: Parts, groups: int | None, place: int) -> list[Leaf]:
     """The profiles to be composed, and how often each; equal ones counted, those that lose nothing left out."""
     if groups is None:
         return counted([leaf for thing, times in parts for leaf in _expanded(thing, times, place)])
-    members = [Composed(thing, place) if hasattr(thing, "parts") else thing.profile() for thing, _ in parts]
+    members = [Composed(thing, place) if is_plan(thing) else thing.profile() for thing, _ in parts]
     return counted([(most(*members), groups)])
 
 
-def _expanded(thing: Any, times: int, place: int) -> list[Leaf]:
-    if hasattr(thing, "parts"):
+def _expanded(thing: Release, times: int, place: int) -> list[Leaf]:
+    if is_plan(thing):
         return [(profile, count * times) for profile, count in thing.leaves(place)]
     return [(thing.profile(), times)]
 
@@ -86,13 +148,13 @@ def counted(leaves: Sequence[Leaf]) -> list[Leaf]:
 
 def size_of(parts: Parts, groups: int | None) -> int:
     """How many releases are added up, those of plans counted as often as they are made; of groups the largest."""
-    sizes = [times * (size_of(thing.parts, thing.groups) if hasattr(thing, "parts") else 1) for thing, times in parts]
+    sizes = [times * (size_of(thing.parts, thing.groups) if is_plan(thing) else 1) for thing, times in parts]
     return sum(sizes) if groups is None else groups * max(sizes, default=0)
 
 
 def depth_of(parts: Parts) -> int:
     """How many plans are inside each other."""
-    return max((1 + depth_of(thing.parts) for thing, _ in parts if hasattr(thing, "parts")), default=0)
+    return max((1 + depth_of(thing.parts) for thing, _ in parts if is_plan(thing)), default=0)
 
 
 def end_of(leaves: Sequence[Leaf]) -> tuple[Fraction | None, Fraction]:
@@ -124,7 +186,7 @@ def pairs_of(parts: Parts, groups: int | None) -> Pairs | None:
             return None
     found: dict[Any, int] = {}
     for _, times, pairs in known:
-        for pair, profile, count in pairs:
+        for pair, profile, count in pairs or ():
             found[pair, profile] = found.get((pair, profile), 0) + count * times
     return tuple((pair, profile, times) for (pair, profile), times in found.items())
 
@@ -133,3 +195,97 @@ def total_of(bounds: Sequence[tuple[Fraction, int]], groups: int | None) -> Frac
     """Bounds that add up, such as Renyi divergences: all of them, or so many times the largest group's."""
     each = [bound * times for bound, times in bounds]
     return sum(each, Fraction(0)) if groups is None else groups * max(each)
+
+
+def times_of(given: Any, name: str = "times", before: int = 1) -> int:
+    """A number of times, by as often as what holds it is made: each factor is at least 1, the product bounded."""
+    count = whole_number(given, name)
+    if not 1 <= count <= MOST_TIMES:
+        raise InvalidInputError(
+            f"{name} is {str(count)[:40]}; give a whole number from 1 to {MOST_TIMES}.", given=count
+        )
+    if before * count > MOST_TIMES:
+        raise InvalidInputError(
+            f"{name} is {count}, of what is made {before} times: one release is made at most {MOST_TIMES} times.",
+            given=count,
+        )
+    return before * count
+
+
+def too_many_parts() -> InvalidInputError:
+    """What is said of an endless list."""
+    return InvalidInputError(
+        f"more than {MOST_PARTS} releases are listed, one by one; give equal ones once, with how often they are made."
+    )
+
+
+def too_deep() -> InvalidInputError:
+    """What is said of a list that holds itself."""
+    return InvalidInputError(
+        f"these releases are in lists (or events) more than {DEEPEST} deep, or in one that holds itself; give one list."
+    )
+
+
+def require_bearable(thing: Release) -> None:
+    """Refuse a release whose losses are beyond what anyone can mean."""
+    if is_plan(thing):
+        return
+    profile = thing.profile()
+    try:
+        size = max(profile.spread, float(profile.largest or 0))
+    except OverflowError:
+        size = math.inf
+    if size > LARGEST_LOSS:
+        raise InvalidInputError(
+            f"{thing.label}: its privacy loss is about {size:.3g}, which hides nothing; give noise whose loss is at"
+            f" most {LARGEST_LOSS}, in the same unit as the sensitivity."
+        )
+
+
+def require_size(parts: Parts, groups: int | None) -> None:
+    """Refuse more releases than can be meant, and plans in plans in plans that no file could hold."""
+    if (depth := depth_of(parts)) > DEEPEST:
+        raise InvalidInputError(
+            f"this plan holds plans in plans {depth} deep; at most {DEEPEST}: compose their releases."
+        )
+    if (size := size_of(parts, groups)) > MOST_RELEASES:
+        raise InvalidInputError(
+            f"this plan has {size} releases, those of the plans in it included; at most {MOST_RELEASES} are added up.",
+            releases=size,
+        )
+
+
+def groups_of(groups: Any) -> int:
+    """In how many groups one person is at most, checked."""
+    count = whole_number(groups, "groups")
+    if not 1 <= count <= MOST_TIMES:
+        raise InvalidInputError(
+            f"groups is {count}; give in how many of the groups one person can be, at least 1.", groups=count
+        )
+    return count
+
+
+def one_adjacency(parts: Parts, groups: int | None, told: str | None) -> str:
+    """The one kind of neighbours that all parts are about."""
+    if told is not None and told not in WORDS:
+        raise InvalidInputError(f"neighbours is {told!r}; give one of {', '.join(WORDS)}.", neighbours=told)
+    kinds = {thing.neighbours for thing, _ in parts}
+    if told is not None:
+        kinds = (kinds - {DECLARED}) | {told}
+    if len(kinds) > 1:
+        raise InvalidInputError(
+            f"these releases are about different neighbours: {', '.join(sorted(kinds))}. Compose those of one kind;"
+            ' say with neighbours="add-remove" or "replace" what declared sensitivities are about.',
+            neighbours=sorted(kinds),
+        )
+    kind: str = kinds.pop()
+    if groups is None:
+        return kind
+    if kind not in (ADD_REMOVE, DECLARED) or told == DECLARED:
+        raise InvalidInputError(
+            f"disjoint groups are for people who come or go (add-remove); these releases are about {kind} neighbours,"
+            ' where one person can leave one group for another. Leave neighbours out, or say "add-remove".',
+            neighbours=kind,
+        )
+    # What is said of groups holds for people who come or go alone, so no larger plan may declare anything else.
+    return ADD_REMOVE

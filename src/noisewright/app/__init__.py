@@ -1,14 +1,8 @@
-"""The command line: parse, call, show.
+"""The command line, the explorer and the pages to hand over: parse, call, show.
 
-- cli: commands by name
-- designing, linear, workload, composing, sweep, saved, reproducing, ledgers: the commands
-- releasing, beginning: `plan`, `release`, `bounds` and `init`, the commands over tables
-- specs, reading, datasets: spec files in TOML, and the dataset that one describes
-- conditions, expressions: conditions on a row, and derived columns, as text
-- scanning, tidy, pictures: a bar for long scans; answers as text and files; a picture of them
+- cli: the commands, one file each, and what they share
+- spec, expressions: spec files in TOML; conditions on a row, and derived columns, as text
+- answer_table: released answers as a table, as files and as a picture
 - reports: pages to hand over, of designs, mechanisms, plans, releases and ledgers
-- options, questions, answers: from options to the library's words
-- exploring, explorer: the command `explore`, and the page that it serves
-- papers, paper_page, paper_style: several reproductions at once, and their page
-- output: what is written; exit codes, errors in one line
+- explorer: the page that `noisewright explore` serves
 """

@@ -1,13 +1,13 @@
 """The papers' tables and figures, side by side with ours; no new mathematics.
 
-- r2dp*: R2DP: two-fold noise
-- generalized_gaussian*, named_rules, ranges, sensitivities: the generalized-Gaussian paper
-- paper_bounds, metropolis: bounds and walks of papers, which no proof uses
-- non_identical*: non-identical noise for several numbers
-- composite*, own_shapes, columns: bounded, unbiased answers
-- dx*, meta, strategies: metric privacy for linear questions
-- contingency, classification, data, tables: datasets, found by what is in them
-- registry, claims, captions, sheets, pictures: every reproduction by name, its claims, what it writes
+- reproductions: a paper's claims with what was found, and every reproduction by name
+- r2dp: R2DP: two-fold noise
+- generalized_gaussian: the generalized-Gaussian paper
+- metric: metric privacy for linear questions (d_X)
+- non_identical: non-identical noise for several numbers
+- composite: bounded, unbiased answers
+- tables: datasets, found by what is in them
+- page, sheets: the page of all papers, and the pictures and tables of one
 """
 
 from noisewright.door import opened

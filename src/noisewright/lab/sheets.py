@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
-
-from noisewright.lab.pictures import write_table as write_table
+from typing import Any
 
 _LETTERS_HIGH = 26
 """What stands beside a panel of usual height in one line."""
@@ -41,8 +41,7 @@ def write_panels(
 ) -> list[Path]:
     """A picture of all panels and a CSV file of all their numbers, named by the figure's number in two digits."""
     from noisewright.drawing.legends import legend_rows
-    from noisewright.drawing.style import grid, save, shape_of
-    from noisewright.drawing.words import wrapped
+    from noisewright.drawing.style import grid, save, shape_of, wrapped
 
     stem = re.sub(r"figure-(\d)(?!\d)", r"figure-0\1", name)
     names = {label for panel in panels for label in panel.curves}
@@ -65,3 +64,15 @@ def write_panels(
     picture = out / f"{stem}.png"
     save(figure, picture)
     return [picture, write_table(out / f"{stem}.csv", ["panel", "curve", x_label, y_label], rows)]
+
+
+# Tables of reproductions as files.
+
+
+def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
+    """Write a CSV file and return where it is."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows(rows)
+    return path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,8 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.lab.data import data_folder
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.problem.errors import InvalidInputError
 
 T = TypeVar("T")
@@ -172,3 +172,22 @@ def positive(values: NDArray[Any]) -> NDArray[np.int64]:
     normal = [k for k in kinds if k.lower().startswith("normal")]
     usual = normal[0] if normal else kinds[int(np.argmax(counts))]
     return np.asarray(texts != usual, dtype=np.int64)
+
+
+# Where the datasets of reproductions are looked for.
+
+
+def data_folder() -> Path | None:
+    """The folder named by NOISEWRIGHT_DATA, else shared/data beside the repository, else None."""
+    named = os.environ.get("NOISEWRIGHT_DATA")
+    if named:
+        return Path(named) if Path(named).is_dir() else None
+    beside = Path(__file__).resolve().parents[4] / "shared" / "data"
+    return beside if beside.is_dir() else None
+
+
+def dataset(name: str) -> Path | None:
+    """A file of the data folder such as "adult/adult.parquet", or None if it is not to be had here."""
+    folder = data_folder()
+    found = folder / name if folder else None
+    return found if found and found.is_file() else None

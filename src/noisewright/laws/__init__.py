@@ -1,9 +1,9 @@
 """Probability laws as frozen data; each formula runs in floats or in balls.
 
-- base, lattice, registry: what a law is and where its log-ratio passes epsilon, the grid it is used on, names in files
-- laplace, gaussian, logistic, hyperbolic_secant: smooth laws
-- piecewise, tabulated, discrete_gaussian, rounded_normal: staircases and cells; laws born on the integers
-- twofold, folds, combined, formula, inverse: Laplace noise whose rate is random, and its folds
+- base, lattice: what a law is, its name in files, where its log-ratio passes epsilon; the grid it is used on
+- laplace, gaussian, hyperbolic: smooth laws, and those rounded or discrete on the integers
+- piecewise, tabulated: staircases and cells; laws with finitely many cells
+- two_fold, formula: Laplace noise whose rate is random, and its folds
 - bumps, shells: parts of composite and of norm-shaped noise
 
 In the words of the literature: the *log-ratio* of a law and its shifted copy is the privacy loss; *two-fold* noise is a

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.numerics.arrays import Floats
-from noisewright.numerics.fields import Field, Point, Value
+from noisewright.numerics.fields import Field, Floats, Point, Value
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, Rationals, derived, fixed, rational, rationals
 from noisewright.problem.records import Family, Record, keep, record

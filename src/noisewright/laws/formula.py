@@ -15,7 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
 
-from noisewright.laws.folds import FOLDS, Fold
+from noisewright.laws.two_fold import FOLDS, Fold
 from noisewright.numerics.balls import ball, lower, precision
 from noisewright.numerics.fields import BALLS, Field, Value
 from noisewright.problem.errors import InvalidLawError

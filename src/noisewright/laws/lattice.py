@@ -13,6 +13,8 @@ from noisewright.problem.fields import Rational, rational
 from noisewright.problem.records import Record, record
 
 HALF = Fraction(1, 2)
+_MOST_DECIMALS = 22
+_MORE_DECIMALS = 2
 
 
 @record(error=InvalidMechanismError)
@@ -76,3 +78,26 @@ class Rounded:
 
     def sf(self, k: int, field: Field) -> Value:
         return self.law.sf(self.lattice.lower_edge(k + 1), field)
+
+
+def decimals_of(step: Fraction) -> int | None:
+    """How many decimals a released multiple of the step carries; None where a double holds no such power of ten.
+
+    They are as many as make the last one worth at most a step; up to two more where the step itself is written with
+    them, so that multiples of 0.25 are not shown as 0.3 and 0.8.
+    """
+    count = 0
+    while Fraction(1, 10**count) > step:
+        count += 1
+        if count > _MOST_DECIMALS:
+            return None
+    own = next((d for d in range(count, count + _MORE_DECIMALS + 1) if (step * 10**d).denominator == 1), count)
+    return own if own <= _MOST_DECIMALS else None
+
+
+def slip_of(step: Fraction, spacing: Fraction) -> Fraction:
+    """How far a released decimal is from its lattice point at most: half a unit, or 0 where all points are decimals."""
+    decimals = decimals_of(step)
+    if decimals is None or (spacing * 10**decimals).denominator == 1:
+        return Fraction(0)
+    return Fraction(1, 2 * 10**decimals)

@@ -17,7 +17,7 @@ from noisewright.laws.base import LAWS, Scalable
 from noisewright.numerics.balls import working_bits
 from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
 from noisewright.numerics.remembered import Remembered
-from noisewright.numerics.series import geometric_power_sum
+from noisewright.numerics.special import geometric_power_sum
 from noisewright.problem.errors import InvalidLawError
 from noisewright.problem.fields import Rational, Rationals, Whole, rational, rationals, whole
 from noisewright.problem.numbers import Number, parameter

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from noisewright.laws.base import LAWS, SmoothLaw
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
+from noisewright.laws.gaussian import DiscreteGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.piecewise import Piecewise
 from noisewright.problem.records import load_room

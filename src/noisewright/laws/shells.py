@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from noisewright.numerics.balls import Ball, ball, certainly_at_most, hull, working_bits
 from noisewright.numerics.bisection import first_true, gallop, turn
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
-from noisewright.numerics.series import index_moments
+from noisewright.numerics.special import index_moments
 from noisewright.problem.errors import EnclosureError, InvalidLawError
 
 _CLOSED_FORM = 24

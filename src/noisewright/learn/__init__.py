@@ -1,8 +1,7 @@
 """Private classifiers with the interface of scikit-learn (extra: noisewright[learn]).
 
-- naive_bayes, counting: naive Bayes, from private counts and sums over cells
+- naive_bayes, counting: naive Bayes, from private counts and sums over cells; what fits spend
 - columns: names, categories and bounds of columns, and bounds found privately
-- spending: what a fit and a search of many fits spend
 """
 
 from noisewright.door import opened

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.problem.errors import InvalidInputError
 
 Whole = NDArray[np.int64]

@@ -7,9 +7,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from noisewright.laws.folds import Atoms
 from noisewright.laws.laplace import Laplace
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import Atoms, TwoFold
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.fields import FLOATS

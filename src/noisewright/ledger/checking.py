@@ -10,9 +10,8 @@ from typing import Any
 from noisewright.ledger.chain import NOTHING, Head, Row, damaged
 from noisewright.ledger.costed import DECLARED
 from noisewright.ledger.deciding import raised_state, require_divisible, require_raisable
-from noisewright.ledger.reading import Account
 from noisewright.ledger.rules import require_sound
-from noisewright.ledger.state import Budget, State, read
+from noisewright.ledger.state import Account, Budget, State, read
 from noisewright.ledger.stores import VERSION, Store, every_row
 from noisewright.problem.errors import LedgerDamagedError, NoisewrightError
 from noisewright.problem.fields import exact_text

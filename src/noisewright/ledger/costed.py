@@ -12,7 +12,7 @@ from noisewright.problem.errors import InvalidInputError, UncertifiedError
 from noisewright.problem.records import digest
 from noisewright.proof.costs import NO_DELTA, Costs, Pair
 from noisewright.sample.certified import Certified
-from noisewright.sample.uniform import WordStream
+from noisewright.sample.entropy import WordStream
 
 NEIGHBOURS = ("add-remove", "replace", "metric")
 DECLARED = "declared"

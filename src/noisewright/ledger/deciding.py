@@ -12,11 +12,9 @@ from typing import Any
 from noisewright.ledger.chain import Row, column, damaged
 from noisewright.ledger.charge import Charge
 from noisewright.ledger.costed import DECLARED, NEIGHBOURS
-from noisewright.ledger.reading import Account
-from noisewright.ledger.rules import Amounts, brings, require_sound, rules_for, shortened
-from noisewright.ledger.state import Budget, State, written
+from noisewright.ledger.rules import Amounts, brings, largest_share, require_sound, rules_for, shortened
+from noisewright.ledger.state import Account, Budget, State, written
 from noisewright.ledger.stores import VERSION, Reading
-from noisewright.ledger.universes import largest_share
 from noisewright.problem.errors import (
     InvalidInputError,
     InvalidPrivacyError,

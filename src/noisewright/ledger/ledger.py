@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from noisewright.ledger import marks
+from noisewright.door import Reported
+from noisewright.ledger import checkpoints
 from noisewright.ledger.chain import Head, Row, damaged
 from noisewright.ledger.charge import Charge
 from noisewright.ledger.checking import Verified, verified
@@ -28,14 +29,15 @@ from noisewright.ledger.deciding import (
     state_in,
     sub_budget,
 )
-from noisewright.ledger.reading import Account, exceeded
-from noisewright.ledger.state import Budget
-from noisewright.ledger.stores import NOTHING_CHANGED, VERSION, Check, Reading, Store, every_row, newer, store_for
-from noisewright.ledger.words import html_table, in_words, table
+from noisewright.ledger.render import html_table, in_words, plot_ledger, table
+from noisewright.ledger.state import Account, Budget, exceeded
+from noisewright.ledger.stores import NOTHING_CHANGED, VERSION, Check, Reading, Store, every_row, newer
 from noisewright.problem.errors import InvalidInputError, LedgerError
 from noisewright.problem.numbers import Number
-from noisewright.problem.reported import Reported
-from noisewright.sample.uniform import Entropy
+from noisewright.sample.entropy import Entropy
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Ledger(Reported):
@@ -138,7 +140,7 @@ class Ledger(Reported):
         for what brings nothing that the ledger's rules can add, InvalidInputError for neighbours of another kind, and
         what `check` raises under the lock. Use it as `with ledger.charge(...) as charge:`; the charge stays if the body
         raises. With `undrawn`, the digest of what will be drawn, others can finish it until `Charge.drawing`, and its
-        answer counts for whoever draws the same (`resuming`).
+        answer counts for whoever draws the same (`idempotence`).
         """
         given, label = accepted(costed), checked_label(reason)
         brought = Brought(given.costs(), neighbours_of(given))
@@ -148,17 +150,17 @@ class Ledger(Reported):
         for budget in list(self._budgets.values()) or [account.budget for account in self._all_now()]:
             with suppress(InvalidInputError):  # of a budget that may be raised by now; under the lock it is said
                 brought.to(budget)
-        marks.reach("validated")
+        checkpoints.passed("validated")
         with self._store.change() as transaction:
-            marks.reach("locked")
+            checkpoints.passed("locked")
             if check is not None:
                 check(transaction)
             accounts = self._accounts(transaction)
             refused, content = decide(accounts, brought, facts, clock())
-            marks.reach("decided")
+            checkpoints.passed("decided")
             row = Row.after(transaction.last().head, self._account, content)
             transaction.append(row)
-            marks.reach("appended")
+            checkpoints.passed("appended")
         if refused is not None:
             raise exceeded(refused, brought.to(refused.budget), min(each.largest_epsilon() for each in accounts))
         return Charge(row.place, row.digest, label, tuple(content["rules"][self._account]), self._note)
@@ -171,9 +173,9 @@ class Ledger(Reported):
         require_readable(certified, answer)
         with self.charge(certified, reason=reason) as charge:
             released = certified.release(answer, entropy=entropy)
-            marks.reach("drawn")
+            checkpoints.passed("drawn")
             charge.answered(released)
-            marks.reach("answered")
+            checkpoints.passed("answered")
         return released
 
     def sub(self, name: str, *, budget: Any = None) -> Ledger:
@@ -244,10 +246,8 @@ class Ledger(Reported):
         """What the remainder buys, in words: so many more counts, and how far off each would be."""
         return in_words(self._all_now(), counts)
 
-    def plot(self, path: str | Path | None = None) -> Any:
+    def plot(self, path: str | Path | None = None) -> Figure:
         """The burn-down: what is left of each rule's limit after each charge."""
-        from noisewright.ledger.pictures import plot_ledger
-
         return plot_ledger(self, path)
 
     def __str__(self) -> str:
@@ -309,3 +309,34 @@ class Ledger(Reported):
 def _found_again(url: str, account: str) -> Ledger:
     """An unpickled ledger: looked for when it is first used, and without any password."""
     return Ledger(store_for(url), account)
+
+
+def store_for(url: str | Path) -> Store:
+    """The store that a URL or the path of a file means."""
+    if isinstance(url, Path):
+        return _sqlite(url)
+    if not isinstance(url, str) or not url:
+        raise InvalidInputError("url is no text; give the path of a file, or postgresql://user@host/database.")
+    scheme, mark, rest = url.partition("://")
+    if not mark and "password=" in url:
+        raise InvalidInputError("url is a list of settings with a password; give postgresql://user@host/database.")
+    if not mark:
+        return _sqlite(Path(url))
+    if scheme == "sqlite":
+        # Three slashes and a path, as elsewhere: sqlite:///relative/path, sqlite:////absolute/path.
+        if not rest.startswith("/") or rest == "/":
+            raise InvalidInputError(f"url is {url}; give sqlite:///clinic.ledger, or the path alone.")
+        return _sqlite(Path(rest[1:]))
+    if scheme in ("postgresql", "postgres"):
+        from noisewright.ledger.postgres import PostgresStore
+
+        return PostgresStore(url)
+    raise InvalidInputError(
+        f"url begins with {scheme}://; give a path, sqlite:///path or postgresql://user@host/database."
+    )
+
+
+def _sqlite(path: Path) -> Store:
+    from noisewright.ledger.sqlite import SQLiteStore
+
+    return SQLiteStore(path)

@@ -13,21 +13,26 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import parse_qsl, urlunsplit
 
-from noisewright.ledger import marks
-from noisewright.ledger.chain import Head, Row, column
+from noisewright.ledger import checkpoints
+from noisewright.ledger.chain import Head, Row
 from noisewright.ledger.stores import (
     NOTHING_CHANGED,
     NOTHING_CHARGED,
     VERSION,
+    Connection,
+    Migrations,
+    SQLRows,
     Transaction,
+    apart,
     as_query,
+    bring_up,
     hidden,
     newer,
     parts_of,
     passwords_in,
     without_password,
 )
-from noisewright.problem.errors import InvalidInputError, LedgerDamagedError, LedgerError, LedgerExistsError
+from noisewright.problem.errors import InvalidInputError, LedgerError, LedgerExistsError
 
 try:
     import psycopg
@@ -38,7 +43,7 @@ _WAIT = 120
 _DEFAULT = "noisewright"
 _LONGEST_NAME = 100
 
-MIGRATIONS = (
+MIGRATIONS: Migrations = (
     (
         "CREATE TABLE IF NOT EXISTS noisewright_heads (ledger text PRIMARY KEY, count bigint NOT NULL,"
         " digest text NOT NULL)",
@@ -49,7 +54,6 @@ MIGRATIONS = (
     ),
     ("CREATE INDEX IF NOT EXISTS noisewright_by_account ON noisewright_rows (ledger, account, place)",),
 )
-"""What leads from each version of the layout to the next, beginning with an empty database."""
 _COLUMNS = "SELECT place, account, body, digest FROM noisewright_rows WHERE ledger = %s"
 _ONE_AT_A_TIME = 5_206_417_111
 """The advisory lock under which tables are made."""
@@ -106,8 +110,8 @@ class PostgresStore:
                 raise
             self._commit(connection, otherwise)
             if rows.added:
-                marks.reach("committed")
-                marks.reach("settled")
+                checkpoints.passed("committed")
+                checkpoints.passed("settled")
 
     @contextmanager
     def look(self) -> Iterator[_Rows]:
@@ -153,8 +157,7 @@ class PostgresStore:
         found = self._layout(connection)
         if found > VERSION:
             raise newer(found)
-        for step in (step for steps in MIGRATIONS[found:] for step in steps):
-            connection.execute(step)
+        bring_up(connection, MIGRATIONS, found)
         if found < VERSION:
             connection.execute("INSERT INTO noisewright_layout VALUES (%s)", (VERSION,))
 
@@ -177,12 +180,7 @@ class PostgresStore:
 
     def _require_same(self, last: Row, head: Head) -> None:
         if last.head != head:
-            raise LedgerDamagedError(
-                f"the ledger has {last.place + 1} rows, and its head knows {head.count}, which do not belong together:"
-                " rows were taken away or changed. It is not believed.",
-                rows=last.place + 1,
-                head=head.count,
-            )
+            raise apart("the ledger", last.head, head, " or changed")
 
     def _commit(self, connection: Any, otherwise: str) -> None:
         try:
@@ -256,41 +254,17 @@ def _alive(connection: Any) -> bool:
     return not connection.closed
 
 
-class _Rows:
-    """Rows of one ledger through one connection."""
-
-    def __init__(self, connection: Any, name: str) -> None:
-        self._connection, self._name = connection, name
-        self.added: list[Row] = []
-
-    def last(self) -> Row:
-        return self._one(f"{_COLUMNS} ORDER BY place DESC LIMIT 1")
-
-    def last_of(self, account: str) -> Row | None:
-        question = f"{_COLUMNS} AND account = %s ORDER BY place DESC LIMIT 1"
-        found = self._connection.execute(question, (self._name, column(account))).fetchone()
-        return None if found is None else Row(*found)
-
-    def at(self, place: int) -> Row:
-        return self._one(f"{_COLUMNS} AND place = %s", place)
-
-    def rows(self, start: int, most: int) -> list[Row]:
-        question = f"{_COLUMNS} AND place >= %s ORDER BY place LIMIT %s"
-        return [Row(*found) for found in self._connection.execute(question, (self._name, start, most))]
+class _Rows(SQLRows):
+    def __init__(self, connection: Connection, name: str) -> None:
+        super().__init__(connection, _COLUMNS, "%s", name)
 
     def append(self, row: Row) -> None:
         self._connection.execute(
             "INSERT INTO noisewright_rows VALUES (%s, %s, %s, %s, %s)",
-            (self._name, row.place, row.account, row.body, row.digest),
+            (*self._own, row.place, row.account, row.body, row.digest),
         )
         self._connection.execute(
             "UPDATE noisewright_heads SET count = %s, digest = %s WHERE ledger = %s",
-            (row.head.count, row.head.digest, self._name),
+            (row.head.count, row.head.digest, *self._own),
         )
         self.added.append(row)
-
-    def _one(self, question: str, *given: int) -> Row:
-        found = self._connection.execute(question, (self._name, *given)).fetchone()
-        if found is None:
-            raise LedgerDamagedError(f"row {given[0] if given else 0} of the ledger is missing; it is not believed.")
-        return Row(*found)

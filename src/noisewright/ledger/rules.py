@@ -17,17 +17,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from noisewright.ledger.thresholds import (
-    concentration_fits,
-    largest_concentration,
-    largest_squared_length,
-    squared_length_fits,
-)
-from noisewright.ledger.universes import largest_share
+from noisewright.numerics.bisection import first_true
+from noisewright.numerics.distances import lower_squared, root_below, upper_distance
+from noisewright.numerics.finite_components import infinitely_apart
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, LedgerDamagedError
+from noisewright.problem.metrics import Hamming, Scaled, Sum
 from noisewright.problem.numbers import Number, parameter
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.proof.conversions import concentrated_to_approximate
 from noisewright.proof.costs import Costs, Pair
+from noisewright.proof.vector_gaussian import gaussian_delta
 
 Amounts = Mapping[str, Fraction]
 Brings = Callable[[Any, Costs, Fraction], Amounts | None]
@@ -203,3 +202,105 @@ def shortened(value: Fraction, bits: int) -> Fraction:
         return value
     unit = 1 << (bits - 1)
     return Fraction(-(-value.numerator * unit // value.denominator), unit)
+
+
+# How large a sum may become: the largest threshold that was checked to convert to (epsilon, delta).
+
+
+_CLOSE = Fraction(1, 10**6)
+_GRID = 1 << 100
+_LEAST = Fraction(1, 1 << 90)
+
+
+def squared_length_fits(squared: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether normal laws whose squared distance is this meet (epsilon, delta), proven in balls."""
+    return gaussian_delta(epsilon, squared) <= delta
+
+
+def concentration_fits(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether rho converts to (epsilon, delta) at some order, proven in balls."""
+    return concentrated_to_approximate(rho, epsilon) <= delta
+
+
+def largest_squared_length(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The largest mu^2 whose normal curve passes (epsilon, delta), within a millionth, from below and checked."""
+    return _largest(lambda squared: squared_length_fits(squared, epsilon, delta), "Gaussian")
+
+
+def largest_concentration(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The largest rho that converts to (epsilon, delta) at its best order, within a millionth, and checked."""
+    return _largest(lambda rho: concentration_fits(rho, epsilon, delta), "concentrated")
+
+
+def _largest(fits: Callable[[Fraction], bool], name: str) -> Fraction:
+    """The checked end of a bisection on a grid; the property holds there, whatever it does elsewhere."""
+    passes = Fraction(1)
+    while not fits(passes):
+        passes /= 4
+        if passes < _LEAST:
+            raise InvalidPrivacyError(f"no {name} sum however small fits this epsilon and delta; give larger ones.")
+    fails = passes * 4
+    while fits(fails):
+        passes, fails = fails, fails * 4
+
+    def middle(a: Fraction, b: Fraction) -> Fraction:
+        return Fraction((a + b) * _GRID // 2, _GRID)
+
+    return first_true(fits, fails, passes, relative=_CLOSE, middle=middle)
+
+
+# Metrics over one universe: which share of a budget's distances a release takes.
+
+
+_MOST_ELEMENTS = 300
+
+
+def largest_share(metric: Any, budget: Any) -> Fraction | None:
+    """A rational at or above the largest metric(i, j) / budget(i, j); None where nothing may be told apart.
+
+    Rule: shares of the same metric are read off its form; others are compared pair by pair, the distance of the
+    release from above and that of the budget from below. Where the budget's distance is 0 the release's must be;
+    where it is infinite nothing is spent, and where only the release's is, no share covers it. [theory#metric-privacy]
+    """
+    if metric.size != budget.size:
+        raise InvalidInputError(
+            f"the release is about {metric.size} elements and the ledger about {budget.size}; one universe per ledger.",
+            given=metric.size,
+        )
+    if metric == budget:
+        return Fraction(1)
+    if isinstance(metric, Scaled):
+        inner = largest_share(metric.metric, budget)
+        return None if inner is None else metric.factor * inner
+    if isinstance(metric, Sum):
+        parts = [largest_share(part, budget) for part in metric.parts]
+        return None if any(part is None for part in parts) else sum((p for p in parts if p is not None), Fraction(0))
+    if isinstance(budget, Scaled):
+        outer = largest_share(metric, budget.metric)
+        return None if outer is None else outer / budget.factor
+    if isinstance(metric, Hamming) and isinstance(budget, Hamming):
+        return metric.epsilon / budget.epsilon
+    return _pair_by_pair(metric, budget)
+
+
+def _pair_by_pair(metric: Any, budget: Any) -> Fraction | None:
+    if metric.size > _MOST_ELEMENTS:
+        raise InvalidInputError(
+            f"the release's metric is no share of the ledger's, and {metric.size} elements are too many to compare pair"
+            " by pair; certify it for a share of the ledger's metric (budget.share(...)).",
+            given=metric.size,
+        )
+    worst = Fraction(0)
+    for i in range(metric.size):
+        for j in range(i):
+            if infinitely_apart(budget, i, j):
+                continue
+            if infinitely_apart(metric, i, j):
+                return None
+            spent = upper_distance(metric, i, j)
+            allowed = root_below(lower_squared(budget, i, j))
+            if spent and not allowed:
+                return None
+            if spent:
+                worst = max(worst, spent / allowed)
+    return worst

@@ -4,22 +4,37 @@ The order of a charge, all under SQLite's own write lock: the head is compared w
 (rollback journal, extra synchronisation); the head is written and synced. A crash leaves the head where it was or one
 row behind, and the next writer brings it up before it adds a row. So a head may be one row behind, never more, and
 never ahead: rows that are missing below the head were taken away.
+
+A process is forked only while none of its threads has a file of a ledger open. SQLite remembers in the memory of the
+process which locks its connections hold. A child that is forked in between takes over the memory and not the locks: it
+could never write that file again, and would read it while others write.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from noisewright.ledger import files, marks
-from noisewright.ledger.chain import Head, Row, column
-from noisewright.ledger.forks import GATE
-from noisewright.ledger.stores import NOTHING_CHANGED, NOTHING_CHARGED, VERSION, Transaction, newer
-from noisewright.problem.errors import LedgerDamagedError, LedgerError, LedgerExistsError
+from noisewright.ledger import checkpoints
+from noisewright.ledger.chain import Head, Row, canonical
+from noisewright.ledger.stores import (
+    NOTHING_CHANGED,
+    NOTHING_CHARGED,
+    VERSION,
+    Migrations,
+    SQLRows,
+    Transaction,
+    apart,
+    bring_up,
+    newer,
+)
+from noisewright.problem.errors import InvalidInputError, LedgerDamagedError, LedgerError, LedgerExistsError
+from noisewright.problem.untrusted import plain_of, text_in
 
 _WAIT = 120.0
 """Seconds to wait for other writers."""
@@ -27,30 +42,29 @@ _LOOK_EVERY = 10
 """Milliseconds after which a waiting writer looks anew."""
 _ONLY_READ = "it was only read"
 
-MIGRATIONS = (
+MIGRATIONS: Migrations = (
     (
         "CREATE TABLE rows (place INTEGER PRIMARY KEY, account TEXT NOT NULL, body TEXT NOT NULL, digest TEXT NOT NULL)"
         " STRICT",
     ),
     ("CREATE INDEX rows_by_account ON rows (account, place)",),
 )
-"""What leads from each version of the layout to the next, beginning with an empty file."""
-_COLUMNS = "SELECT place, account, body, digest FROM rows"
+_COLUMNS = "SELECT place, account, body, digest FROM rows WHERE 1"
 
 
 class SQLiteStore:
     """Rows in a SQLite file; one connection for each transaction, so that forks and threads share none."""
 
     def __init__(self, path: Path) -> None:
-        self.path = files.found_path(path)
+        self.path = found_path(path)
         self.head_path = self.path.with_name(self.path.name + ".head")
         self.shown = str(self.path)
 
     def create(self, first: Row) -> None:
         """Make the file; refuses where the file, or the head of one that was removed, is there."""
-        files.require_own_name(self.path)
+        require_own_name(self.path)
         with self._reporting("the ledger was not made"):
-            files.require_no_head(self.path, self.head_path)
+            require_no_head(self.path, self.head_path)
             try:
                 os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             except FileExistsError:
@@ -61,8 +75,7 @@ class SQLiteStore:
             unmade = "the ledger was not made, or not durably"
             with self._opened(unmade) as connection, self._reporting(unmade):
                 connection.execute("BEGIN IMMEDIATE")
-                for step in (step for steps in MIGRATIONS for step in steps):
-                    connection.execute(step)
+                bring_up(connection, MIGRATIONS, 0)
                 connection.execute(f"PRAGMA user_version = {VERSION}")
                 _Rows(connection).append(first)
                 connection.execute("COMMIT")
@@ -84,10 +97,10 @@ class SQLiteStore:
                 yield rows
             if rows.added:
                 self._commit(connection, rows.added[-1], otherwise)
-                marks.reach("committed")
+                checkpoints.passed("committed")
                 with self._reporting("the row is written and what it charges stays spent, but its head is not"):
                     self._settle(connection, rows.added[-1])
-                marks.reach("settled")
+                checkpoints.passed("settled")
 
     @contextmanager
     def look(self) -> Iterator[_Rows]:
@@ -104,7 +117,7 @@ class SQLiteStore:
     def head(self) -> Head:
         """What the file beside the ledger says."""
         self._require_there(_ONLY_READ)
-        return files.read_head(self.head_path, self.path)
+        return read_head(self.head_path, self.path)
 
     def version(self) -> int:
         """The version of the layout."""
@@ -118,8 +131,7 @@ class SQLiteStore:
             found = _version(connection)
             if found >= VERSION:
                 return  # somebody else did, and perhaps more
-            for step in (step for steps in MIGRATIONS[found:] for step in steps):
-                connection.execute(step)
+            bring_up(connection, MIGRATIONS, found)
             connection.execute(f"PRAGMA user_version = {VERSION}")
             connection.execute("COMMIT")
 
@@ -142,7 +154,7 @@ class SQLiteStore:
         with GATE.passed():
             with self._reporting(otherwise):
                 if writing:
-                    files.require_one_name(self.path)
+                    require_one_name(self.path)
                 connection = self._connect(writing=writing)
             with closing(connection):
                 yield connection
@@ -210,15 +222,10 @@ class SQLiteStore:
             raise LedgerDamagedError(f"{self.path} was cut off: it is shorter than it says. It is not believed.")
 
     def _behind(self, rows: Head, head: Head) -> LedgerDamagedError:
-        return LedgerDamagedError(
-            f"{self.path} has {rows.count} rows, and its head knows {head.count}, which do not belong together: rows"
-            " were taken away, or one of the two files was replaced. It is not believed.",
-            rows=rows.count,
-            head=head.count,
-        )
+        return apart(str(self.path), rows, head, ", or one of the two files was replaced")
 
     def _write_head(self, head: Head) -> None:
-        files.write_head(self.head_path, head)
+        write_head(self.head_path, head)
 
     @contextmanager
     def _reporting(self, what: str) -> Iterator[None]:
@@ -264,34 +271,141 @@ def _advice(error: sqlite3.Error) -> str:
     return "Look at the disk, and run `noisewright ledger verify`."
 
 
-class _Rows:
-    """Rows through one connection."""
-
+class _Rows(SQLRows):
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self.added: list[Row] = []
-
-    def last(self) -> Row:
-        return self._one(f"{_COLUMNS} ORDER BY place DESC LIMIT 1")
-
-    def last_of(self, account: str) -> Row | None:
-        question = f"{_COLUMNS} WHERE account = ? ORDER BY place DESC LIMIT 1"
-        found = self._connection.execute(question, (column(account),)).fetchone()
-        return None if found is None else Row(*found)
-
-    def at(self, place: int) -> Row:
-        return self._one(f"{_COLUMNS} WHERE place = ?", place)
-
-    def rows(self, start: int, most: int) -> list[Row]:
-        question = f"{_COLUMNS} WHERE place >= ? ORDER BY place LIMIT ?"
-        return [Row(*found) for found in self._connection.execute(question, (start, most))]
+        super().__init__(connection, _COLUMNS, "?")
 
     def append(self, row: Row) -> None:
         self._connection.execute("INSERT INTO rows VALUES (?, ?, ?, ?)", (row.place, row.account, row.body, row.digest))
         self.added.append(row)
 
-    def _one(self, question: str, *given: int) -> Row:
-        found = self._connection.execute(question, given).fetchone()
-        if found is None:
-            raise LedgerDamagedError(f"row {given[0] if given else 0} of the ledger is missing; it is not believed.")
-        return Row(*found)
+
+# The files that SQLite does not write: where they are, and the head beside the rows.
+
+
+_ENDINGS = (".head", ".head.new", "-journal", "-wal", "-shm")
+_LARGEST_HEAD = 1
+
+
+def found_path(path: Path) -> Path:
+    """The one path of a file, whatever links lead to it and wherever the process goes afterwards."""
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError:
+        raise InvalidInputError("url is no path that a file can have; give plain characters, without NUL.") from None
+
+
+def require_own_name(path: Path) -> None:
+    """Refuse a name that belongs to the files beside another ledger."""
+    if path.name.endswith(_ENDINGS):
+        raise InvalidInputError(
+            f"{path.name} ends like a file beside another ledger ({', '.join(_ENDINGS)}); choose another name.",
+            given=str(path),
+        )
+
+
+def require_no_head(path: Path, head: Path) -> None:
+    """Refuse a new ledger where the head of one that was removed still is."""
+    if head.exists() and not path.exists():
+        raise LedgerError(
+            f"{head} is the head of a ledger that is not there any more; a new file would be a new budget. Restore the"
+            " ledger, or choose another name."
+        )
+
+
+def require_one_name(path: Path) -> None:
+    """Refuse a file with a second name: each name would have its own journal and its own head."""
+    if path.stat().st_nlink > 1:
+        raise LedgerError(
+            f"{path} has a second name (a hard link), under which its journal and its head would not be found."
+            " Nothing was charged; remove the other name."
+        )
+
+
+def read_head(path: Path, ledger: Path) -> Head:
+    """What the file beside a ledger says."""
+    try:
+        return Head.from_dict(plain_of(text_in(path, _LARGEST_HEAD)))
+    except FileNotFoundError:
+        raise LedgerDamagedError(
+            f"{ledger} has no head file {path}: it was removed, or making the ledger was interrupted. It is not"
+            " believed; if nothing was ever charged, remove the file and create it again."
+        ) from None
+    except (OSError, ValueError) as error:
+        raise LedgerDamagedError(f"the head file {path} cannot be read ({type(error).__name__}).") from None
+
+
+def write_head(path: Path, head: Head) -> None:
+    """Replace a head file as a whole; durable when this returns. A link in the way is not followed."""
+    fresh = path.with_name(path.name + ".new")
+    fresh.unlink(missing_ok=True)
+    with os.fdopen(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666), "w", encoding="ascii") as file:
+        file.write(canonical(head.to_dict()) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+    if os.name != "nt":
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+# No fork while a file is open.
+
+
+_PATIENCE = 180.0
+"""Seconds after which a fork takes place all the same: longer than any charge waits for others."""
+
+
+class Gate:
+    """Counts what this process has open; `os.fork` waits until other threads have closed it."""
+
+    def __init__(self) -> None:
+        self._change = threading.Condition()
+        self._open = self._forking = 0
+        self._own = threading.local()
+
+    @contextmanager
+    def passed(self) -> Iterator[None]:
+        """Something is open meanwhile."""
+        self._count(1)
+        try:
+            yield
+        finally:
+            self._count(-1)
+
+    def before_fork(self) -> None:
+        """Wait for other threads, and let none begin; the lock is held over the fork."""
+        self._change.acquire()
+        self._forking += 1
+        self._change.wait_for(lambda: self._open == self._mine(), _PATIENCE)
+
+    def after_in_parent(self) -> None:
+        """Let the others go on."""
+        self._forking -= 1
+        self._change.notify_all()
+        self._change.release()
+
+    def after_in_child(self) -> None:
+        """The thread that forked is the only one."""
+        self._change, self._open, self._forking = threading.Condition(), self._mine(), 0
+
+    def _mine(self) -> int:
+        return int(getattr(self._own, "count", 0))
+
+    def _count(self, more: int) -> None:
+        with self._change:
+            # Whoever is inside already must be able to finish.
+            self._change.wait_for(lambda: not self._forking or self._mine())
+            self._own.count = self._mine() + more
+            self._open += more
+            self._change.notify_all()
+
+
+GATE = Gate()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=GATE.before_fork, after_in_parent=GATE.after_in_parent, after_in_child=GATE.after_in_child
+    )

@@ -1,16 +1,15 @@
-"""One small interface over both stores, and which of them a URL means."""
+"""One small interface over both stores, what they share, and URLs without their passwords."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
-from noisewright.ledger.chain import Head, Row
-from noisewright.problem.errors import InvalidInputError, LedgerError
+from noisewright.ledger.chain import Head, Row, column
+from noisewright.problem.errors import InvalidInputError, LedgerDamagedError, LedgerError
 
 VERSION = 2
 """The version of the layout that this package writes; older ones are brought up to it, newer ones are refused."""
@@ -99,35 +98,62 @@ def every_row(store: Store) -> Iterator[Row]:
         place += len(found)
 
 
-def store_for(url: str | Path) -> Store:
-    """The store that a URL or the path of a file means."""
-    if isinstance(url, Path):
-        return _sqlite(url)
-    if not isinstance(url, str) or not url:
-        raise InvalidInputError("url is no text; give the path of a file, or postgresql://user@host/database.")
-    scheme, mark, rest = url.partition("://")
-    if not mark and "password=" in url:
-        raise InvalidInputError("url is a list of settings with a password; give postgresql://user@host/database.")
-    if not mark:
-        return _sqlite(Path(url))
-    if scheme == "sqlite":
-        # Three slashes and a path, as elsewhere: sqlite:///relative/path, sqlite:////absolute/path.
-        if not rest.startswith("/") or rest == "/":
-            raise InvalidInputError(f"url is {url}; give sqlite:///clinic.ledger, or the path alone.")
-        return _sqlite(Path(rest[1:]))
-    if scheme in ("postgresql", "postgres"):
-        from noisewright.ledger.postgres import PostgresStore
+class Connection(Protocol):
+    """A connection to a database that takes statements."""
 
-        return PostgresStore(url)
-    raise InvalidInputError(
-        f"url begins with {scheme}://; give a path, sqlite:///path or postgresql://user@host/database."
+    def execute(self, statement: str, given: Sequence[object] = ..., /) -> Any:
+        """The cursor of a statement with what is given for its marks."""
+
+
+class SQLRows:
+    """Rows of one ledger through one connection: `columns` selects them, `mark` stands for a value in a statement."""
+
+    def __init__(self, connection: Connection, columns: str, mark: str, *own: str) -> None:
+        self._connection, self._columns, self._mark, self._own = connection, columns, mark, own
+        self.added: list[Row] = []
+
+    def last(self) -> Row:
+        return self._one("ORDER BY place DESC LIMIT 1")
+
+    def last_of(self, account: str) -> Row | None:
+        found = self._found(f"AND account = {self._mark} ORDER BY place DESC LIMIT 1", column(account)).fetchone()
+        return None if found is None else Row(*found)
+
+    def at(self, place: int) -> Row:
+        return self._one(f"AND place = {self._mark}", place)
+
+    def rows(self, start: int, most: int) -> list[Row]:
+        condition = f"AND place >= {self._mark} ORDER BY place LIMIT {self._mark}"
+        return [Row(*found) for found in self._found(condition, start, most)]
+
+    def _found(self, condition: str, *given: object) -> Any:
+        return self._connection.execute(f"{self._columns} {condition}", (*self._own, *given))
+
+    def _one(self, condition: str, *given: int) -> Row:
+        found = self._found(condition, *given).fetchone()
+        if found is None:
+            raise LedgerDamagedError(f"row {given[0] if given else 0} of the ledger is missing; it is not believed.")
+        return Row(*found)
+
+
+Migrations = tuple[tuple[str, ...], ...]
+"""What leads from each version of the layout to the next, beginning with an empty store."""
+
+
+def bring_up(connection: Connection, migrations: Migrations, found: int) -> None:
+    """The statements that lead from a version of the layout to this one."""
+    for step in (step for steps in migrations[found:] for step in steps):
+        connection.execute(step)
+
+
+def apart(whose: str, rows: Head, head: Head, why: str) -> LedgerDamagedError:
+    """The error of rows and a head that do not belong together."""
+    return LedgerDamagedError(
+        f"{whose} has {rows.count} rows, and its head knows {head.count}, which do not belong together: rows were taken"
+        f" away{why}. It is not believed.",
+        rows=rows.count,
+        head=head.count,
     )
-
-
-def _sqlite(path: Path) -> Store:
-    from noisewright.ledger.sqlite import SQLiteStore
-
-    return SQLiteStore(path)
 
 
 def newer(found: int) -> LedgerError:

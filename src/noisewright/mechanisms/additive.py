@@ -9,19 +9,17 @@ from typing import Any
 from numpy.typing import NDArray
 
 from noisewright.laws.base import LAWS
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
+from noisewright.laws.gaussian import DiscreteGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
-from noisewright.laws.twofold import TwoFold
-from noisewright.mechanisms.answers import read_answer, read_whole, stretch_of
+from noisewright.laws.two_fold import TwoFold
+from noisewright.mechanisms.answers import Cells, Whole, read_answer, read_whole, stretch_of, whole_indices
 from noisewright.mechanisms.base import MECHANISMS, Mechanism
-from noisewright.mechanisms.expected import ErrorDensity, ErrorLaw
+from noisewright.mechanisms.expected import ErrorDensity, ErrorLaw, WholeFold
 from noisewright.mechanisms.losses import Smoothed
-from noisewright.mechanisms.rounding import Cells, Whole, whole_indices
-from noisewright.mechanisms.whole_fold import WholeFold
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.fields import one_of, only

@@ -9,7 +9,7 @@ from noisewright.numerics.balls import Ball, lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
 from noisewright.problem.errors import InvalidMechanismError, InvalidUtilityError
 from noisewright.problem.records import Family, Record
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 
 
 class Errors:

@@ -7,21 +7,76 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
+from noisewright.laws.gaussian import DiscreteGaussian
 from noisewright.laws.lattice import HALF
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.tabulated import Tabulated
+from noisewright.laws.two_fold import Atoms, TwoFold
 from noisewright.mechanisms.base import Errors
 from noisewright.mechanisms.losses import Smoothed, expected_loss, off_by
 from noisewright.mechanisms.numerical import entropy_of_error, histogram_value, mallows_value
-from noisewright.mechanisms.whole_fold import WholeFold
 from noisewright.numerics.balls import certainly_at_most
 from noisewright.numerics.bisection import first_true, gallop, turn
-from noisewright.numerics.fields import BALLS, Exact, Field, Value
-from noisewright.numerics.series import geometric_power_sum, power_sum_polynomial
+from noisewright.numerics.fields import BALLS, Exact, Field, Point, Value
+from noisewright.numerics.special import geometric_power_sum, power_sum_polynomial
 from noisewright.problem.divergences import HistogramMetric, Mallows
-from noisewright.problem.errors import InvalidUtilityError
+from noisewright.problem.errors import InvalidMechanismError, InvalidUtilityError
 from noisewright.problem.utilities import Expected
+
+_HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class WholeFold:
+    """The mass of k is that of [k - 1/2, k + 1/2) under the law, spread evenly over it.
+
+    Valid for: folds with finitely many rates (`Atoms`); moments of others have no closed form.
+    """
+
+    law: TwoFold
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.law.fold, Atoms):
+            raise InvalidMechanismError(
+                "two-fold noise for whole numbers takes finitely many rates: Atoms, point_fold or two_point_fold."
+            )
+
+    def scaled(self, factor: Fraction) -> WholeFold:
+        """Whole numbers are never stretched."""
+        assert factor == 1
+        return self
+
+    @property
+    def period(self) -> Fraction:
+        """A length to start searches from."""
+        return Fraction(1)
+
+    def density(self, x: Point, field: Field) -> Value:
+        k = math.floor(Fraction(x) + _HALF)
+        return self.law.sf(k - _HALF, field) - self.law.sf(k + _HALF, field)
+
+    def sf(self, x: Point, field: Field) -> Value:
+        place = Fraction(x) + _HALF
+        k = math.floor(place)
+        share = field.real(place - k)
+        return (1 - share) * self.law.sf(k - _HALF, field) + share * self.law.sf(k + _HALF, field)
+
+    def cdf(self, x: Point, field: Field) -> Value:
+        return self.sf(-x, field)
+
+    def mean(self, field: Field) -> Value:
+        return field.real(0)
+
+    def moment(self, power: Exact, field: Field) -> Value:
+        """E |k|^power: at rate u the numbers k and -k have the mass 2 sinh(u/2) e^(-u|k|) together."""
+        total, fold = field.real(0), self.law.fold
+        assert isinstance(fold, Atoms)
+        for rate, weight in zip(fold.rates, fold.weights, strict=True):
+            both = field.exp(field.real(-rate / 2)) - field.exp(field.real(-3 * rate / 2))
+            series = geometric_power_sum(field, rate, Fraction(1), Fraction(1), power)
+            total = total + field.real(weight) * both * series
+        return total
+
 
 ErrorDensity = Piecewise | Smoothed | Tabulated | DiscreteGaussian | WholeFold
 

@@ -12,7 +12,7 @@ from noisewright.laws.base import SmoothLaw
 from noisewright.laws.piecewise import Piecewise
 from noisewright.numerics.balls import around
 from noisewright.numerics.fields import BALLS, FLOATS, Exact, Field, Point, Value
-from noisewright.numerics.series import geometric_power_sum
+from noisewright.numerics.special import geometric_power_sum
 from noisewright.problem.errors import InvalidLossError
 from noisewright.problem.utilities import Expected
 

@@ -14,9 +14,8 @@ from noisewright.laws.shells import ShellRadius
 from noisewright.mechanisms.answers import read_answers, stretch_of
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.mechanisms.per_coordinate import Several
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import Ball, ball, hull
-from noisewright.numerics.fields import BALLS, Field
+from noisewright.numerics.fields import BALLS, Field, Floats
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.numbers import Number, parameter, show

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from noisewright.mechanisms.losses import Smoothed
-from noisewright.numerics.arrays import Floats
-from noisewright.numerics.fields import FLOATS
+from noisewright.numerics.fields import FLOATS, Floats
 from noisewright.problem.divergences import HistogramEntropy, HistogramMetric, KullbackLeibler, Mallows, Renyi
 
 _REPLICATES = 16

@@ -11,8 +11,8 @@ from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.numerics.fields import Field, Value
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.fields import Rational, Texts, rational, text, tuple_of
-from noisewright.problem.neighbours import REPLACE
 from noisewright.problem.numbers import show
+from noisewright.problem.privacy import REPLACE
 from noisewright.problem.records import record
 
 MOST_VALUES = 1_000_000

@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 
 from flint import acb, arb, ctx, fmpq, fmpz, fmpz_poly
 
-from noisewright.problem.deadlines import require_time
 from noisewright.problem.errors import EnclosureError
+from noisewright.problem.untrusted import require_time
 
 Ball: TypeAlias = Any
 """A flint.arb; the library ships no types that strict checking could use."""

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import angle, ball, lower, pi, precision, upper
-from noisewright.numerics.islands import infinitely_apart, islands
+from noisewright.numerics.fields import Floats
+from noisewright.numerics.finite_components import infinitely_apart, islands
 from noisewright.problem.attributes import Attributes
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.geometry import EARTH_RADIUS_KM, Euclidean, GreatCircle, SmoothThreshold, TimeSeries
@@ -78,33 +78,33 @@ def _lower_squared(metric: Any, i: int, j: int) -> Fraction:
 @_lower_squared.register(Euclidean)
 @_lower_squared.register(TimeSeries)
 @_lower_squared.register(SmoothThreshold)
-def _(metric: Any, i: int, j: int) -> Fraction:
+def _lower_squared_of_euclidean(metric: Any, i: int, j: int) -> Fraction:
     return Fraction(metric.squared(i, j))
 
 
 @_lower_squared.register
-def _(metric: Matrix, i: int, j: int) -> Fraction:
+def _lower_squared_of_matrix(metric: Matrix, i: int, j: int) -> Fraction:
     return (metric.unit * metric.entries[i][j]) ** 2
 
 
 @_lower_squared.register
-def _(metric: Hamming, i: int, j: int) -> Fraction:
+def _lower_squared_of_hamming(metric: Hamming, i: int, j: int) -> Fraction:
     return metric.epsilon**2 if i != j else Fraction(0)
 
 
 @_lower_squared.register
-def _(metric: Attributes, i: int, j: int) -> Fraction:
+def _lower_squared_of_attributes(metric: Attributes, i: int, j: int) -> Fraction:
     codes = zip(metric.tables, metric.codes[i], metric.codes[j], strict=True)
     return sum((Fraction(table[a][b]) for table, a, b in codes), Fraction(0)) ** 2
 
 
 @_lower_squared.register
-def _(metric: Scaled, i: int, j: int) -> Fraction:
+def _lower_squared_of_scaled(metric: Scaled, i: int, j: int) -> Fraction:
     return metric.factor**2 * lower_squared(metric.metric, i, j)
 
 
 @_lower_squared.register
-def _(metric: WithAbsent, i: int, j: int) -> Fraction:
+def _lower_squared_of_with_absent(metric: WithAbsent, i: int, j: int) -> Fraction:
     last = metric.size - 1
     if i == j:
         return Fraction(0)
@@ -116,12 +116,12 @@ def _(metric: WithAbsent, i: int, j: int) -> Fraction:
 
 
 @_lower_squared.register
-def _(metric: Sum, i: int, j: int) -> Fraction:
+def _lower_squared_of_sum(metric: Sum, i: int, j: int) -> Fraction:
     return sum((root_below(lower_squared(part, i, j)) for part in metric.parts), Fraction(0)) ** 2
 
 
 @_lower_squared.register
-def _(metric: GreatCircle, i: int, j: int) -> Fraction:
+def _lower_squared_of_great_circle(metric: GreatCircle, i: int, j: int) -> Fraction:
     if metric.points[i] == metric.points[j]:
         return Fraction(0)
     with precision(_CIRCLE_BITS):
@@ -200,7 +200,7 @@ def _finite_view(metric: Any) -> FloatView:
 
 
 @_finite_view.register
-def _(metric: Euclidean) -> FloatView:
+def _view_of_euclidean(metric: Euclidean) -> FloatView:
     axes, unit = [_differences(axis) for axis in zip(*metric.points, strict=True)], float(metric.unit)
 
     def rows(start: int, stop: int) -> Floats:
@@ -214,7 +214,7 @@ def _(metric: Euclidean) -> FloatView:
 
 
 @_finite_view.register
-def _(metric: TimeSeries) -> FloatView:
+def _view_of_time_series(metric: TimeSeries) -> FloatView:
     axes, unit = [_differences(axis) for axis in zip(*metric.points, strict=True)], float(metric.unit)
     return FloatView(
         metric.size,
@@ -224,7 +224,7 @@ def _(metric: TimeSeries) -> FloatView:
 
 
 @_finite_view.register
-def _(metric: SmoothThreshold) -> FloatView:
+def _view_of_smooth_threshold(metric: SmoothThreshold) -> FloatView:
     flat = float_view(Euclidean(metric.rationals()))
     factor, floor = float(metric.epsilon / metric.within), float(metric.epsilon)
     return FloatView(
@@ -233,7 +233,7 @@ def _(metric: SmoothThreshold) -> FloatView:
 
 
 @_finite_view.register
-def _(metric: GreatCircle) -> FloatView:
+def _view_of_great_circle(metric: GreatCircle) -> FloatView:
     across, along = (_differences(axis) for axis in zip(*metric.points, strict=True))
     half = float(metric.unit) * math.pi / 360
     cosines = np.cos(np.array([float(metric.unit * p[0]) for p in metric.points]) * (math.pi / 180))
@@ -249,19 +249,19 @@ def _(metric: GreatCircle) -> FloatView:
 
 
 @_finite_view.register
-def _(metric: Matrix) -> FloatView:
+def _view_of_matrix(metric: Matrix) -> FloatView:
     table = np.array([[float(v) for v in row] for row in metric.entries]) * float(metric.unit)
     return FloatView(metric.size, MARGIN, lambda start, stop: table[start:stop, start:])
 
 
 @_finite_view.register
-def _(metric: Hamming) -> FloatView:
+def _view_of_hamming(metric: Hamming) -> FloatView:
     value = float(metric.epsilon)
     return FloatView(metric.size, MARGIN, lambda start, stop: np.full((stop - start, metric.size - start), value))
 
 
 @_finite_view.register
-def _(metric: Attributes) -> FloatView:
+def _view_of_attributes(metric: Attributes) -> FloatView:
     codes = np.array(metric.codes, dtype=np.intp).T
     tables = [
         np.array([[0.0 if isinstance(v, str) else float(v) for v in row] for row in table]) for table in metric.tables
@@ -275,7 +275,7 @@ def _(metric: Attributes) -> FloatView:
 
 
 @_finite_view.register
-def _(metric: Scaled) -> FloatView:
+def _view_of_scaled(metric: Scaled) -> FloatView:
     inner, factor = float_view(metric.metric), float(metric.factor)
 
     def rows(start: int, stop: int) -> Floats:
@@ -288,7 +288,7 @@ def _(metric: Scaled) -> FloatView:
 
 
 @_finite_view.register
-def _(metric: Sum) -> FloatView:
+def _view_of_sum(metric: Sum) -> FloatView:
     parts = [float_view(part) for part in metric.parts]
     margin = 2 * max(p.margin for p in parts) + len(parts) * _ROUNDING
     return FloatView(
@@ -300,7 +300,7 @@ def _(metric: Sum) -> FloatView:
 
 
 @_finite_view.register
-def _(metric: WithAbsent) -> FloatView:
+def _view_of_with_absent(metric: WithAbsent) -> FloatView:
     inner, away = float_view(metric.metric), float(metric.budget)
     last = metric.size - 1
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.distances import FloatView, float_view, lower_squared, root_below, upper_squared
-from noisewright.numerics.islands import infinitely_apart
+from noisewright.numerics.fields import Floats
+from noisewright.numerics.finite_components import infinitely_apart
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.metrics import Hamming
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.numerics.whole_matrices import Wholes, narrow, product
+from noisewright.numerics.integer_matrices import Wholes, narrow, product
 from noisewright.problem.workload import Factor, Listed, Part, Workload
 
 Array = NDArray[Any]

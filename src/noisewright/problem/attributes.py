@@ -7,10 +7,20 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from noisewright.problem import fields
-from noisewright.problem.budgets import INFINITE, Budget, added, any_budget, distance_field, smaller
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.linear import Universe
-from noisewright.problem.metrics import METRICS, Islands, Matrix, require_size
+from noisewright.problem.metrics import (
+    INFINITE,
+    METRICS,
+    Budget,
+    Islands,
+    Matrix,
+    added,
+    any_budget,
+    distance_field,
+    require_size,
+    smaller,
+)
 from noisewright.problem.numbers import Number
 from noisewright.problem.records import Record, keep, record
 

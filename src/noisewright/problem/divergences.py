@@ -13,7 +13,7 @@ from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.fields import Rational, Rationals, Whole, rational, rationals, whole
 from noisewright.problem.numbers import show
 from noisewright.problem.records import record
-from noisewright.problem.utility import UTILITIES, Utility
+from noisewright.problem.utilities import UTILITIES, Utility
 
 _MOST_BINS = 10_000
 _POSITIVE = ": counts must be kept positive"

@@ -9,10 +9,20 @@ from datetime import date
 from fractions import Fraction
 from typing import Any, cast
 
-from noisewright.problem.budgets import INFINITE, budget, budget_field, is_infinite
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.fields import PackedMatrix, Rational, is_list, items, rational, whole_matrix
-from noisewright.problem.metrics import LARGEST_MATRIX, METRICS, Matrix, common_unit, islands_of, require_size
+from noisewright.problem.metrics import (
+    INFINITE,
+    LARGEST_MATRIX,
+    METRICS,
+    Matrix,
+    budget,
+    budget_field,
+    common_unit,
+    is_infinite,
+    islands_of,
+    require_size,
+)
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.records import Record, record
 

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 from noisewright.problem import fields
 from noisewright.problem.errors import InvalidAnswerError, InvalidQueryError
-from noisewright.problem.neighbours import REPLACE
 from noisewright.problem.numbers import Number, data_value, parameter, precision_bits
+from noisewright.problem.privacy import REPLACE
 from noisewright.problem.queries import QUERIES
 from noisewright.problem.records import Record, record
 

@@ -1,4 +1,4 @@
-"""What must be protected: privacy requirements, frozen and validated at birth."""
+"""What must be protected: privacy requirements, validated on construction, and between which datasets they hold."""
 
 from __future__ import annotations
 
@@ -247,3 +247,20 @@ class ZeroConcentratedDP(Notion):
             "the released values' Renyi divergence of each order from those without them is at most"
             f" {show(self.rho)} times the order"
         )
+
+
+# Adjacency: what a certificate is about, and what a sum of certificates must share.
+
+
+ADD_REMOVE = "add-remove"
+REPLACE = "replace"
+METRIC = "metric"
+DECLARED = "declared"
+
+WORDS = {
+    ADD_REMOVE: "one person comes or goes",
+    REPLACE: "one person is replaced by another",
+    METRIC: "the element of one person changes",
+    DECLARED: "one person changes the answer by what was declared",
+}
+"""What makes a neighbour of a dataset, in words."""

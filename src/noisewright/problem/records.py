@@ -24,10 +24,10 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar, dataclass_transform
 
 from noisewright.problem import fields
-from noisewright.problem.deadlines import require_time
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.fields import DERIVED, MISSING, Spec
 from noisewright.problem.matrices import Unchanging
+from noisewright.problem.untrusted import require_time
 
 Thing = TypeVar("Thing")
 
@@ -61,13 +61,17 @@ class Family(Generic[Thing]):
 
 
 def load_room(name: str, *, later: tuple[str, ...] = ()) -> None:
-    """Import every module of a room: loading them is what registers the kinds and samplers that they hold.
+    """Import every module of a package and of the packages in it: loading them registers the kinds that they hold.
 
     Modules whose names begin with one of `later` register nothing, and wait until somebody needs them.
     """
     for module in iter_modules(import_module(name).__path__):
         if not module.name.startswith(later):
-            import_module(f"{name}.{module.name}")
+            full = f"{name}.{module.name}"
+            if module.ispkg:
+                load_room(full, later=later)
+            else:
+                import_module(full)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

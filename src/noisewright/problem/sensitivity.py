@@ -29,8 +29,8 @@ from noisewright.problem.fields import (
     tuple_of,
     whole,
 )
-from noisewright.problem.neighbours import DECLARED, REPLACE
 from noisewright.problem.numbers import Number, sensitivity_value, show
+from noisewright.problem.privacy import DECLARED, REPLACE
 from noisewright.problem.records import Family, Record, keep, record
 
 LARGEST_DIMENSION = 1_000_000

@@ -11,11 +11,10 @@ from functools import singledispatch
 from itertools import pairwise
 
 from noisewright.laws.base import LogConcave
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian, GaussianMixture, GeneralizedGaussian
+from noisewright.laws.gaussian import DiscreteGaussian, Gaussian, GaussianMixture, GeneralizedGaussian
 from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import TwoFold
 from noisewright.numerics.balls import ball, floor_scaled, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
@@ -78,7 +77,7 @@ def log_concave_delta(law: LogConcave, epsilon: Fraction, reach: Fraction) -> Fr
 
 
 @approximate_delta.register
-def _(law: GaussianMixture, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+def _delta_of_gaussian_mixture(law: GaussianMixture, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str]:
     """The mean of the deltas of its parts: the hockey-stick divergence is jointly convex."""
     total = sum(
         (w * log_concave_delta(Gaussian(s), epsilon, reach) for s, w in zip(law.stds, law.weights, strict=True)),
@@ -88,7 +87,7 @@ def _(law: GaussianMixture, epsilon: Fraction, reach: Fraction) -> tuple[Fractio
 
 
 @approximate_delta.register
-def _(law: TwoFold, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+def _delta_of_two_fold(law: TwoFold, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str]:
     """Delta 0 where the pure bound allows it; else the loss exceeds epsilon between two places around 0."""
     return from_pure(law, epsilon, reach) or (two_fold_delta(law, epsilon, reach), "approximate/two-fold")
 
@@ -105,7 +104,7 @@ def additive_delta(law: NoiseLaw, wanted: ApproxDP, reach: Fraction) -> tuple[Fr
 
 
 @approximate_delta.register(DiscreteGaussian)
-def _(law: DiscreteGaussian, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+def _delta_of_discrete_gaussian(law: DiscreteGaussian, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str]:
     """The same on the integers: log-concave masses, so a half-line of whole numbers is the worst set."""
     shift = whole_reach(reach)
     first = law.first_above(epsilon, shift)
@@ -115,7 +114,7 @@ def _(law: DiscreteGaussian, epsilon: Fraction, reach: Fraction) -> tuple[Fracti
 
 
 @approximate_delta.register(Tabulated)
-def _(law: Tabulated, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+def _delta_of_tabulated(law: Tabulated, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str]:
     """Shifts of whole cells are summed in integers: the largest if the weights fall outward, else every one.
 
     Rule: at a shift between j and j + 1 cells the divergence of a law that is constant on equal cells is

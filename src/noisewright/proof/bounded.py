@@ -13,11 +13,10 @@ from functools import singledispatch
 from typing import Any
 
 from noisewright.laws.bumps import FLAT, Steps
-from noisewright.mechanisms.blend import Blend
-from noisewright.mechanisms.composite import Composite
-from noisewright.mechanisms.conditional import Conditional
-from noisewright.mechanisms.rows import Rows
-from noisewright.mechanisms.truncated import Truncated
+from noisewright.mechanisms.bounded.clamped import Clamped, Levels
+from noisewright.mechanisms.bounded.composite import Blend, Composite
+from noisewright.mechanisms.bounded.conditional import Conditional, Rows
+from noisewright.mechanisms.bounded.truncated import Truncated
 from noisewright.numerics.balls import Ball, ball, certainly_at_most, lower, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
@@ -68,13 +67,13 @@ def _biases(mechanism: Any) -> Iterator[Fraction]:
 
 
 @_biases.register
-def _(mechanism: Rows) -> Iterator[Fraction]:
+def _biases_of_rows(mechanism: Rows) -> Iterator[Fraction]:
     for i in range(mechanism.grid.last + 1):
         yield abs(mechanism.exact_moments(i)[0])
 
 
 @_biases.register
-def _(mechanism: Composite) -> Iterator[Fraction]:
+def _biases_of_composite(mechanism: Composite) -> Iterator[Fraction]:
     # The distribution function is a difference quotient of `spread`, so its sum telescopes to the ends.
     top, scale = ball(mechanism.value(mechanism.last)), ball(mechanism.scale)
     for answer in mechanism.grid.points:
@@ -84,7 +83,7 @@ def _(mechanism: Composite) -> Iterator[Fraction]:
 
 
 @_biases.register
-def _(mechanism: Truncated) -> Iterator[Fraction]:
+def _biases_of_truncated(mechanism: Truncated) -> Iterator[Fraction]:
     low, high = mechanism.query.outputs
     for i, answer in enumerate(mechanism.grid.points):
         centre = mechanism.centre(i)
@@ -93,7 +92,7 @@ def _(mechanism: Truncated) -> Iterator[Fraction]:
 
 
 @_biases.register
-def _(mechanism: Blend) -> Iterator[Fraction]:
+def _biases_of_blend(mechanism: Blend) -> Iterator[Fraction]:
     for part in mechanism.parts:
         yield from _biases(part)
 
@@ -105,7 +104,7 @@ def bounded_ratio(mechanism: Any, epsilon: Fraction) -> tuple[Fraction, str]:
 
 
 @bounded_ratio.register
-def _(mechanism: Rows, epsilon: Fraction) -> tuple[Fraction, str]:
+def _bounded_ratio_of_rows(mechanism: Rows, epsilon: Fraction) -> tuple[Fraction, str]:
     """Ratios of integers in every column, over the window of rows that each row can be turned into."""
     reach = mechanism.grid.reach(mechanism.query.reach)
     worst = max(_window_ratio(column, reach) for column in zip(*mechanism.weights, strict=True))
@@ -124,7 +123,7 @@ def _window_ratio(column: tuple[int, ...], reach: list[int]) -> Fraction:
 
 
 @bounded_ratio.register
-def _(mechanism: Composite, epsilon: Fraction) -> tuple[Fraction, str]:
+def _bounded_ratio_of_composite(mechanism: Composite, epsilon: Fraction) -> tuple[Fraction, str]:
     """Supremum over infimum of the densities; nested steps by how far one person moves them."""
     if mechanism.window not in (mechanism.query.inputs, mechanism.query.covered):
         raise UncertifiedError(
@@ -165,7 +164,7 @@ def _nested_ratio(mechanism: Composite, steps: Steps, epsilon: Fraction) -> tupl
 
 
 @bounded_ratio.register
-def _(mechanism: Truncated, epsilon: Fraction) -> tuple[Fraction, str]:
+def _bounded_ratio_of_truncated(mechanism: Truncated, epsilon: Fraction) -> tuple[Fraction, str]:
     """The ratio of two rows is largest at an end of the outputs, for every pair of rows.
 
     Rule: for power >= 1 the ratio of two densities rises or falls throughout. Where noise is gathered at an end,
@@ -193,7 +192,7 @@ def _log_at_end(mechanism: Truncated, centre: Fraction, end: Fraction) -> Ball:
 
 
 @bounded_ratio.register
-def _(mechanism: Blend, epsilon: Fraction) -> tuple[Fraction, str]:
+def _bounded_ratio_of_blend(mechanism: Blend, epsilon: Fraction) -> tuple[Fraction, str]:
     """The coin does not depend on the data, so the larger of the two bounds holds for the blend."""
     bounds = [bounded_ratio(part, epsilon)[0] for part in mechanism.parts]
     return max(bounds), "pure/blend"
@@ -210,3 +209,50 @@ def _log_of(ratio: Fraction, epsilon: Fraction) -> Fraction:
 def _rounded_up(bound: Fraction) -> Fraction:
     """The bound with at most 80 binary places, for files."""
     return Fraction(-(-bound.numerator * _SHOWN // bound.denominator), _SHOWN)
+
+
+@proves(PureDP, Clamped)
+def pure_clamped(mechanism: Clamped, requirement: PureDP) -> tuple[Fraction, str]:
+    """Bound of the likelihood ratio of any two answers within reach; the mean is right by the choice of the place.
+
+    Rule: before clamping, which is post-processing, row k has weight w(y - k) at every lattice point y of one and the
+    same set, with w even and falling outward, and one total for all rows. An answer x gets the mixture of rows floor(t)
+    and floor(t) + 1 with share t - floor(t), where t is the place at which the line through the rows' means meets x. So
+    its weight at y is g(y - t), with g the line through the values of w. The places of two answers are at most
+    `largest_move` apart, and the weights at y have a ratio of at most `largest_ratio` of that.
+    The mean of the mixture is that of the line, which is x. [theory#answers-in-bounds]
+    """
+    worst = largest_ratio(mechanism.levels, largest_move(mechanism))
+    return _log_of(worst, requirement.epsilon), "pure/clamped-levels, mean"
+
+
+def largest_move(mechanism: Clamped) -> Fraction:
+    """How far apart, in steps, the places of two answers within reach of each other are at most.
+
+    Rule: the line through the means rises by `slope` from row to row, so places are at most reach / step / (smallest
+    slope) apart. What clamping takes off a slope, `beyond` at either end, is convex in the row; so the slope is
+    smallest at the first or the last row that an answer uses. [theory#answers-in-bounds]
+    """
+    rows = (mechanism.place(end)[0] for end in mechanism.query.inputs)
+    return mechanism.query.reach / mechanism.step / min(mechanism.slope(k) for k in rows)
+
+
+def largest_ratio(levels: Levels, move: Fraction) -> Fraction:
+    """The largest ratio of heights, drawn as a line g from whole number to whole number, at most a move apart.
+
+    Rule: g is even and falls outward, so for |u - v| <= move the ratio g(u) / g(v) is at most g(p) / g(p + move) with
+    p = min(|u|, |v|). Between places where p or p + move is whole both are linear, and the ratio of linear functions
+    has no maximum inside. Of the whole p in a level the last has the smallest g(p + move); of the whole p + move in a
+    level the first has the largest g(p), and where that p would be negative the ratio is at most that of p = 0.
+    [theory#answers-in-bounds]
+    """
+    whole = move.numerator // move.denominator
+    part, worst = move - whole, Fraction(1)
+    for end in levels.ends:
+        low = (1 - part) * levels.height(end + whole) + part * levels.height(end + whole + 1)
+        worst = max(worst, levels.height(end) / low)
+        after = end + 1
+        if after >= move:
+            high = (1 - part) * levels.height(after - whole) + part * levels.height(after - whole - 1)
+            worst = max(worst, high / levels.height(after))
+    return worst

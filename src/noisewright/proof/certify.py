@@ -10,9 +10,8 @@ from typing import Any, NoReturn
 from noisewright.mechanisms.base import Mechanism
 from noisewright.problem.errors import EnclosureError, UncertifiedError
 from noisewright.problem.matrices import Unchanging
-from noisewright.problem.neighbours import METRIC
 from noisewright.problem.numbers import above, show
-from noisewright.problem.privacy import MetricPrivacy, PureDP, Requirement
+from noisewright.problem.privacy import METRIC, MetricPrivacy, PureDP, Requirement
 from noisewright.problem.records import load_room
 from noisewright.proof.provers import PROVERS
 

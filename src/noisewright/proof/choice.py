@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
-from noisewright.mechanisms.exponential import MinkowskiExponential
 from noisewright.mechanisms.response import RandomisedResponse
+from noisewright.mechanisms.selection import MinkowskiExponential, PermuteAndFlip, RandomExponential
 from noisewright.numerics.balls import ball, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError

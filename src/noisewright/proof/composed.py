@@ -30,6 +30,7 @@ from noisewright.numerics.special import shortened
 from noisewright.problem.errors import UncertifiedError
 from noisewright.proof.losses import (
     MASS_BITS,
+    WHOLE,
     WORKING_BITS,
     RandomizedResponse,
     bounded_loss,
@@ -37,7 +38,6 @@ from noisewright.proof.losses import (
     loss_masses,
     spread,
 )
-from noisewright.proof.whole_losses import WHOLE
 
 Move = tuple[Any, Fraction]
 """A law of scale 1, and a shift in its scales."""

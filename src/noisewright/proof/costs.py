@@ -14,11 +14,10 @@ from typing import Any, Protocol
 
 from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.alike import Alike
-from noisewright.mechanisms.column_gaussian import ColumnGaussian
+from noisewright.mechanisms.linear.noise import ColumnGaussian
 from noisewright.mechanisms.linear_gaussian import LinearGaussian
-from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.mechanisms.strategy import GaussianStrategy
+from noisewright.mechanisms.per_coordinate import IdenticalNoise, PerCoordinate
+from noisewright.mechanisms.strategies.strategy import GaussianStrategy
 from noisewright.numerics.balls import ball, certainly_at_most, precision
 from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
 from noisewright.problem.privacy import (
@@ -35,7 +34,7 @@ from noisewright.problem.privacy import (
 from noisewright.proof.linear import squared_reach as column_reach
 from noisewright.proof.provers import PROVERS
 from noisewright.proof.renyi import concentrated_rho, pure_to_renyi
-from noisewright.proof.strategy import squared_reach as strategy_reach
+from noisewright.proof.strategies import squared_reach as strategy_reach
 from noisewright.proof.vector_gaussian import frame_reach, gaussian_reach
 
 Pair = tuple[Fraction, Fraction]
@@ -233,36 +232,36 @@ def gaussian_square(mechanism: Any) -> Fraction | None:
 
 
 @gaussian_square.register
-def _(mechanism: Additive) -> Fraction | None:
+def _gaussian_square_of_additive(mechanism: Additive) -> Fraction | None:
     return law_square(mechanism.law, mechanism.query.sensitivity)
 
 
 @gaussian_square.register
-def _(mechanism: Alike) -> Fraction | None:
+def _gaussian_square_of_alike(mechanism: IdenticalNoise) -> Fraction | None:
     """Squared lengths of the bins that change add up."""
     one = law_square(mechanism.part.law, Fraction(1))
     return None if one is None else mechanism.query.together * one
 
 
 @gaussian_square.register
-def _(mechanism: PerCoordinate) -> Fraction | None:
+def _gaussian_square_of_per_coordinate(mechanism: PerCoordinate) -> Fraction | None:
     laws = [part.law for part in mechanism.parts if part is not None]
     return gaussian_reach(mechanism) if laws and all(isinstance(law, Gaussian) for law in laws) else None
 
 
 @gaussian_square.register
-def _(mechanism: LinearGaussian) -> Fraction | None:
+def _gaussian_square_of_linear_gaussian(mechanism: LinearGaussian) -> Fraction | None:
     longest = frame_reach(mechanism.query, mechanism.matrix, mechanism.step)
     return longest * (mechanism.step / mechanism.std) ** 2
 
 
 @gaussian_square.register
-def _(mechanism: GaussianStrategy) -> Fraction | None:
+def _gaussian_square_of_gaussian_strategy(mechanism: GaussianStrategy) -> Fraction | None:
     return strategy_reach(mechanism)
 
 
 @gaussian_square.register
-def _(mechanism: ColumnGaussian) -> Fraction | None:
+def _gaussian_square_of_column_gaussian(mechanism: ColumnGaussian) -> Fraction | None:
     return column_reach(mechanism) / mechanism.std**2
 
 

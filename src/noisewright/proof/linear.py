@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from noisewright.mechanisms.column_gaussian import ColumnGaussian
-from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
+from noisewright.mechanisms.linear.noise import ColumnGaussian, LinearElliptical, LinearLaplace
 from noisewright.numerics.balls import ball, precision, upper
 from noisewright.numerics.pairs import Cost, largest_ratio, violation
 from noisewright.problem.errors import UncertifiedError

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from noisewright.mechanisms.linear import LinearElliptical, LinearLaplace
-from noisewright.mechanisms.metric_choice import MetricChoice
-from noisewright.mechanisms.selection import MOST_CANDIDATES, MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.mechanisms.linear.noise import LinearElliptical, LinearLaplace
+from noisewright.mechanisms.linear.synthetic import MOST_CANDIDATES, MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.mechanisms.selection import MetricChoice
 from noisewright.numerics.distances import float_view
-from noisewright.numerics.islands import islands
+from noisewright.numerics.finite_components import islands
 from noisewright.numerics.pairs import Cost, longer, violation
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.metrics import Hamming, Scaled

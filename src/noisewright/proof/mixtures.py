@@ -3,21 +3,30 @@
 Both densities are symmetric and fall outward, so the largest shift s is the worst (see `composed`), and
 f(x) > e^epsilon f(x + s) needs x > -s/2. What is left is to integrate f(x) - e^epsilon f(x + s) over where it is
 positive.
+
+Renyi divergences of two-fold noise come from rigorous sums.
 """
 
 from __future__ import annotations
 
+import heapq
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from functools import cache
+from itertools import count, pairwise
+from typing import Any
 
-from noisewright.laws.folds import Fold
+from noisewright.laws.formula import FormulaFold
 from noisewright.laws.gaussian import GaussianMixture
-from noisewright.laws.twofold import TwoFold
-from noisewright.numerics.balls import Ball, ball, hull, precision, upper
+from noisewright.laws.two_fold import Atoms, Ensemble, Fold, GammaFold, NoncentralChiSquaredFold, TwoFold
+from noisewright.numerics.balls import Ball, ball, hull, lower, precision, upper
 from noisewright.numerics.bisection import turn
 from noisewright.numerics.fields import BALLS
 from noisewright.numerics.special import shortened
+from noisewright.problem.errors import InvalidLawError, InvalidPrivacyError, InvalidQueryError, UncertifiedError
+from noisewright.problem.numbers import Number, parameter, show
 
 _BITS = 128
 _DIGITS = 40
@@ -163,3 +172,196 @@ def _end(
 
 def _height(fold: Fold, x: Fraction) -> Ball:
     return fold.slope(BALLS.real(x), BALLS)
+
+
+_RENYI_BITS = 128
+_MOST_RENYI_CELLS = 6000
+_TOLERANCE = 2e-5
+_FIRST_RENYI_CELLS = 24
+_GRID = 2**40
+
+
+def renyi_ball(law: TwoFold, shift: Fraction, alpha: Fraction) -> Ball:
+    """An enclosure of the divergence of order alpha between the law and its shift, alpha > 0.
+
+    Rule: with g the density to the right of zero, the ratio f(x)/f(x - s) is monotone on each of x < 0,
+    0 < x < s and x > s, because ln g is convex. So on a cell the integral of f r^(alpha-1) lies between
+    its probability times the two end values; cells are split where that leaves the most open.
+    [theory#the-privacy-profile-of-one-number]
+    """
+    if alpha <= 0:
+        raise InvalidPrivacyError(f"the order is {float(alpha):.6g}; a Renyi divergence needs a positive order.")
+    with precision(_RENYI_BITS):
+        moment = _Moment(law.fold, shift, alpha).enclosed()
+        if alpha == 1:
+            return moment
+        return moment.log() / ball(alpha - 1)
+
+
+def two_fold_renyi(law: TwoFold, alpha: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+    """Upper bound of the divergence over all shifts up to `reach`.
+
+    The largest shift is the worst: for t >= 0 the best set {f(x) > e^t f(x - s)} is an interval (-a, b)
+    around zero, and the derivative of its advantage in s is e^t (g(s - b) - g(s + a)) >= 0, since g does not
+    increase; the divergence is a positive mixture of such advantages.
+    """
+    bound = upper(renyi_ball(law, reach, alpha))
+    return Fraction(math.ceil(bound * _GRID), _GRID), "renyi/two-fold"
+
+
+class _Moment:
+    """The integral of f(x) h(f(x)/f(x - s)) with h(r) = r^(alpha - 1), or ln r at order 1."""
+
+    def __init__(self, fold: Fold, shift: Fraction, alpha: Fraction) -> None:
+        self._fold, self._shift, self._alpha = fold, shift, alpha
+        self._numbers = count()
+        # Neighbouring cells share their ends.
+        self._tail = cache(lambda x: fold.transform(ball(x), BALLS))
+        self._height = cache(self._fresh_height)
+
+    def enclosed(self) -> Ball:
+        heap: list[tuple[float, int, Any]] = []
+        for cell in [self._cell(region, a, b) for region in "lmr" for a, b in self._first_cells(region)]:
+            self._push(heap, cell)
+        used = len(heap)
+        open_part = sum(-item[0] for item in heap)
+        while open_part > _TOLERANCE and used < _MOST_RENYI_CELLS:
+            width, _, (region, a, b, _, _) = heapq.heappop(heap)
+            open_part += width
+            middle = (a + b) / 2 if b is not None else 2 * a + self._shift
+            for cell in (self._cell(region, a, middle), self._cell(region, middle, b)):
+                open_part -= self._push(heap, cell)
+            used += 1
+        total = ball(0)
+        for _, _, (_, _, _, low, high) in heap:
+            total = total + hull(low, high)
+        return total
+
+    def _push(self, heap: list[tuple[float, int, Any]], cell: Any) -> float:
+        width = -abs(float((cell[4] - cell[3]).mid()))
+        # The running number keeps the order, and with it the proven bound, the same every time.
+        heapq.heappush(heap, (width, next(self._numbers), cell))
+        return width
+
+    def _first_cells(self, region: str) -> list[tuple[Fraction, Fraction | None]]:
+        step = self._shift / _FIRST_RENYI_CELLS
+        inner: list[tuple[Fraction, Fraction | None]] = [(i * step, (i + 1) * step) for i in range(_FIRST_RENYI_CELLS)]
+        return inner if region == "m" else [*inner, (self._shift, None)]
+
+    def _cell(self, region: str, a: Fraction, b: Fraction | None) -> Any:
+        start = self._shift if region == "r" else Fraction(0)
+        mass = (self._tail(a + start) - (ball(0) if b is None else self._tail(b + start))) / 2
+        # Far out the ratio lies between its value at the start of the cell and 1.
+        limit = ball(0) if self._alpha == 1 else ball(1)
+        return region, a, b, mass * self._height(region, a), mass * (limit if b is None else self._height(region, b))
+
+    def _fresh_height(self, region: str, y: Fraction) -> Ball:
+        """h of the ratio at one end of a cell."""
+        here, other = {"l": (y, y + self._shift), "m": (y, self._shift - y), "r": (y + self._shift, y)}[region]
+        ratio = self._fold.slope(ball(here), BALLS) / self._fold.slope(ball(other), BALLS)
+        return ratio.log() if self._alpha == 1 else BALLS.power(ratio, self._alpha - 1)
+
+
+# What transforms of second folds say by themselves (theorem 4.5 and section G.2 of the R2DP paper).
+
+_FOLD_BITS = 128
+
+
+@dataclass(frozen=True, slots=True)
+class LaplaceCondition:
+    """What Equation 8 of the R2DP paper compares, for one fold and one sensitivity s.
+
+    `epsilon` encloses ln(E u / E u e^(-us)), the exact epsilon of the two-fold noise, `averaged` encloses ln E e^(us),
+    the logarithm of the average leakage; each as a pair of rationals, None where the average is infinite or was not
+    shown to be finite.
+    """
+
+    epsilon: tuple[Fraction, Fraction]
+    averaged: tuple[Fraction, Fraction] | None
+
+    @property
+    def may_help(self) -> bool:
+        """Whether two-fold noise of this fold may beat Laplace noise of the same epsilon for some loss.
+
+        Guarantees: where it is False, epsilon >= ln E e^(us) was proven, and then for every error size the chance to
+        exceed it is at least that of Laplace noise at the same epsilon, so that no loss that does not fall outward is
+        smaller. Rule: Laplace noise exceeds x with chance e^(-epsilon x / s) <= (E e^(us))^(-x/s), which is at most
+        E e^(-ux), because y^(-x/s) is convex in y (Jensen). True is a necessary condition and promises nothing.
+        [theory#when-a-second-fold-cannot-help]
+        """
+        return self.averaged is None or self.epsilon[0] < self.averaged[1]
+
+
+def laplace_condition(fold: Fold, sensitivity: Number = 1) -> LaplaceCondition:
+    """The necessary condition for a second fold to beat Laplace noise, evaluated in balls."""
+    shift = _checked(fold, sensitivity)
+    if isinstance(fold, Atoms) and len(fold.rates) == 1:
+        # Laplace noise itself: both sides are the same number.
+        cost = fold.rates[0] * shift
+        return LaplaceCondition((cost, cost), (cost, cost))
+    reach = exponential_reach(fold)
+    with precision(_FOLD_BITS):
+        at_zero, at_shift = fold.slope(ball(0), BALLS), fold.slope(ball(shift), BALLS)
+        if not (at_zero.is_finite() and bool(at_shift > 0)):
+            raise UncertifiedError("the density of this two-fold law could not be enclosed; nothing is proven.")
+        epsilon = (at_zero / at_shift).log()
+        spent = lower(epsilon), upper(epsilon)
+        if reach is not None and shift >= reach:
+            return LaplaceCondition(spent, None)
+        averaged = fold.transform(ball(-shift), BALLS)
+        if not (averaged.is_finite() and bool(averaged > 0)):
+            return LaplaceCondition(spent, None)
+        return LaplaceCondition(spent, (lower(averaged.log()), upper(averaged.log())))
+
+
+@dataclass(frozen=True, slots=True)
+class LocalResponse:
+    """A bit that got two-fold noise and was rounded back to the nearer of its two values: randomised response.
+
+    `truth` encloses the probability that the true value is released, 1 - L(s/2) / 2 for values s apart, and `epsilon`
+    the logarithm of the odds, the exact epsilon of what is released; pairs of rationals.
+    """
+
+    truth: tuple[Fraction, Fraction]
+    epsilon: tuple[Fraction, Fraction]
+
+
+def local_response(fold: Fold, apart: Number = 1) -> LocalResponse:
+    """What is left of a bit, two values `apart`, behind two-fold noise when only the nearer value is released.
+
+    Rule: it is wrong where the noise goes more than half-way towards the other value, with probability L(apart/2) / 2,
+    whichever value is true. With rates that go to infinity with weight w and to 0 otherwise that tends to (1 - w) / 2:
+    randomised response that tells the truth with probability (1 + w) / 2, though the noise itself loses all privacy.
+    [theory#when-a-second-fold-cannot-help]
+    """
+    shift = _checked(fold, apart)
+    with precision(_FOLD_BITS):
+        wrong = fold.transform(ball(shift / 2), BALLS) / 2
+        if not (wrong.is_finite() and bool(wrong > 0)):
+            raise UncertifiedError("the tail of this two-fold law could not be enclosed; nothing is proven.")
+        odds = (1 / wrong - 1).log()
+        return LocalResponse((lower(1 - wrong), upper(1 - wrong)), (lower(odds), upper(odds)))
+
+
+def _checked(fold: Fold, length: Number) -> Fraction:
+    if not isinstance(fold, Fold):
+        raise InvalidLawError(f"fold is {fold!r}; give a second fold such as nw.folds.GammaFold(shape, scale).")
+    shift = parameter(length, "sensitivity")
+    if shift <= 0:
+        raise InvalidQueryError(f"sensitivity is {show(shift)}; it must be above 0.", sensitivity=shift)
+    return shift
+
+
+def exponential_reach(fold: Fold) -> Fraction | None:
+    """E e^(su) is shown to be finite for every s below this; None where it is for every s."""
+    match fold:
+        case GammaFold():
+            return 1 / fold.scale
+        case NoncentralChiSquaredFold():
+            return 1 / (2 * fold.scale)
+        case FormulaFold():
+            return Fraction(0)
+        case Ensemble():
+            parts = [(a, exponential_reach(part)) for a, part in zip(fold.coefficients, fold.parts, strict=True)]
+            return min((reach / a for a, reach in parts if reach is not None), default=None)
+    return None

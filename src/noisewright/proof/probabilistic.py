@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from noisewright.laws.base import LogConcave
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
+from noisewright.laws.gaussian import DiscreteGaussian
 from noisewright.laws.laplace import TruncatedLaplace
 from noisewright.laws.lattice import Rounded
 from noisewright.laws.piecewise import Piecewise

@@ -15,12 +15,11 @@ from functools import singledispatch
 from typing import Any
 
 from noisewright.laws.base import SmoothLaw
-from noisewright.laws.folds import Atoms
 from noisewright.laws.gaussian import GeneralizedGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.registry import NoiseLaw
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import Atoms, TwoFold
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.numerics.special import power_from_above
@@ -39,19 +38,19 @@ def pure_bound(law: NoiseLaw, reach: Fraction) -> tuple[Fraction, str]:
 
 
 @pure_bound.register
-def _(law: Laplace, reach: Fraction) -> tuple[Fraction, str]:
+def _pure_bound_of_laplace(law: Laplace, reach: Fraction) -> tuple[Fraction, str]:
     """|x + s| - |x| <= |s|, so the log-ratio is at most reach / scale."""
     return reach / law.scale, "pure/laplace"
 
 
 @pure_bound.register
-def _(law: DiscreteLaplace, reach: Fraction) -> tuple[Fraction, str]:
+def _pure_bound_of_discrete_laplace(law: DiscreteLaplace, reach: Fraction) -> tuple[Fraction, str]:
     """The same inequality on the integers."""
     return reach / law.scale, "pure/discrete-laplace"
 
 
 @pure_bound.register
-def _(law: TwoFold, reach: Fraction) -> tuple[Fraction, str]:
+def _pure_bound_of_two_fold(law: TwoFold, reach: Fraction) -> tuple[Fraction, str]:
     """ln L'(0) - ln L'(reach), rounded up to a multiple of 2^-60.
 
     The density is g(|x|) with g = -L'/2 = E[u e^(-ux)]/2. By Hoelder's inequality ln g is convex, and
@@ -74,7 +73,7 @@ def _(law: TwoFold, reach: Fraction) -> tuple[Fraction, str]:
 
 
 @pure_bound.register
-def _(law: Piecewise, reach: Fraction) -> tuple[Fraction, str]:
+def _pure_bound_of_piecewise(law: Piecewise, reach: Fraction) -> tuple[Fraction, str]:
     """Largest level difference between cells less than `reach` apart, times the rate.
 
     Two open cells contain points within reach of each other, beyond a null set, exactly if the gap
@@ -113,7 +112,7 @@ def extremes(highs: Sequence[Any], lows: Sequence[Any], reach: Sequence[int]) ->
 
 
 @pure_bound.register
-def _(law: SmoothLaw, reach: Fraction) -> tuple[Fraction, str]:
+def _pure_bound_of_smooth_law(law: SmoothLaw, reach: Fraction) -> tuple[Fraction, str]:
     """|d/dx ln f| is at most the slope everywhere, so ln f changes by at most slope times the shift."""
     if law.slope is None:
         raise UncertifiedError(f"there is no rule for laws of type {type(law).__name__}.")
@@ -121,7 +120,7 @@ def _(law: SmoothLaw, reach: Fraction) -> tuple[Fraction, str]:
 
 
 @pure_bound.register
-def _(law: GeneralizedGaussian, reach: Fraction) -> tuple[Fraction, str]:
+def _pure_bound_of_generalized_gaussian(law: GeneralizedGaussian, reach: Fraction) -> tuple[Fraction, str]:
     """For power <= 1, |x + s|^p - |x|^p <= |s|^p, so the log-ratio is at most (reach / scale)^power."""
     if law.power > 1:
         raise UncertifiedError(

@@ -12,18 +12,17 @@ from fractions import Fraction
 from functools import singledispatch
 from typing import Any
 
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
+from noisewright.laws.gaussian import DiscreteGaussian, Gaussian, GeneralizedGaussian
+from noisewright.laws.hyperbolic import Logistic
 from noisewright.laws.laplace import Laplace, TruncatedLaplace
-from noisewright.laws.logistic import Logistic
 from noisewright.laws.registry import NoiseLaw
 from noisewright.laws.tabulated import Tabulated
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import TwoFold
 from noisewright.numerics.balls import Ball, ball, certainly_at_most, complex_ball, hull, integral, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
+from noisewright.proof.mixtures import two_fold_renyi
 from noisewright.proof.pure import pure_bound
-from noisewright.proof.twofold import two_fold_renyi
 
 _TINY = Fraction(1, 2**100)
 _FAR_NATS = 80
@@ -144,7 +143,7 @@ def pure_to_renyi(epsilon: Fraction, alpha: Fraction) -> Fraction:
 
 @renyi_divergence.register(Gaussian)
 @renyi_divergence.register(DiscreteGaussian)
-def _(law: Gaussian | DiscreteGaussian, alpha: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+def _renyi_of_gaussian(law: Gaussian | DiscreteGaussian, alpha: Fraction, reach: Fraction) -> tuple[Fraction, str]:
     """alpha shift^2 / (2 std^2); on the integers at most that.
 
     Completing the square turns the moment of the discrete law into that of the continuous one times a
@@ -154,7 +153,7 @@ def _(law: Gaussian | DiscreteGaussian, alpha: Fraction, reach: Fraction) -> tup
 
 
 @renyi_divergence.register
-def _(law: Laplace, alpha: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+def _renyi_of_laplace(law: Laplace, alpha: Fraction, reach: Fraction) -> tuple[Fraction, str]:
     """Closed form of the integral over the three pieces of |x| and |x + shift|."""
     with precision(_BITS):
         s, a = ball(reach / law.scale), ball(alpha)
@@ -164,14 +163,14 @@ def _(law: Laplace, alpha: Fraction, reach: Fraction) -> tuple[Fraction, str]:
 
 
 @renyi_divergence.register
-def _(law: Logistic, alpha: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+def _renyi_of_logistic(law: Logistic, alpha: Fraction, reach: Fraction) -> tuple[Fraction, str]:
     """The moment integrated rigorously."""
     with precision(_BITS):
         return _from_moment(logistic_affinity(reach / law.scale, alpha), alpha), "renyi/integral"
 
 
 @renyi_divergence.register
-def _(law: GeneralizedGaussian, alpha: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+def _renyi_of_generalized_gaussian(law: GeneralizedGaussian, alpha: Fraction, reach: Fraction) -> tuple[Fraction, str]:
     """The moment integrated rigorously for power >= 1; through the pure bound below."""
     if law.power < 1:
         bound, rule = pure_bound(law, reach)
@@ -189,7 +188,7 @@ renyi_divergence.register(TwoFold, two_fold_renyi)
 @renyi_divergence.register(Tabulated)
 @concentrated_rho.register(TruncatedLaplace)
 @concentrated_rho.register(Tabulated)
-def _(law: TruncatedLaplace | Tabulated, *_: Fraction) -> tuple[Fraction, str]:
+def _refuse_infinite_renyi(law: TruncatedLaplace | Tabulated, *_: Fraction) -> tuple[Fraction, str]:
     raise UncertifiedError(
         "refused: noise with a bounded support has an infinite Renyi divergence, since some values become impossible."
         " Ask for approximate or probabilistic privacy, or use noise with unbounded support."
@@ -198,13 +197,13 @@ def _(law: TruncatedLaplace | Tabulated, *_: Fraction) -> tuple[Fraction, str]:
 
 @concentrated_rho.register(Gaussian)
 @concentrated_rho.register(DiscreteGaussian)
-def _(law: Gaussian | DiscreteGaussian, reach: Fraction) -> tuple[Fraction, str]:
+def _rho_of_gaussian(law: Gaussian | DiscreteGaussian, reach: Fraction) -> tuple[Fraction, str]:
     """The divergence of order alpha is alpha shift^2 / (2 std^2) at most."""
     return reach**2 / (2 * law.std**2), "concentrated/gaussian"
 
 
 @concentrated_rho.register
-def _(law: GeneralizedGaussian, reach: Fraction) -> tuple[Fraction, str]:
+def _rho_of_generalized_gaussian(law: GeneralizedGaussian, reach: Fraction) -> tuple[Fraction, str]:
     """Power 2 is Gaussian; up to power 1 through the pure bound."""
     if law.power == 2:
         return reach**2 / law.scale**2, "concentrated/gaussian"

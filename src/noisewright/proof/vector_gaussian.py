@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.gaussian import DiscreteGaussian, Gaussian
 from noisewright.laws.laplace import Laplace
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.linear_gaussian import LinearGaussian, Matrix, apply
@@ -25,7 +24,6 @@ from noisewright.problem.queries import ROUNDING, Vector
 from noisewright.problem.sensitivity import NormBall, Points
 from noisewright.proof.approximate import additive_delta
 from noisewright.proof.composed import Move, hockey_stick, joint_delta, move_of, squared_length
-from noisewright.proof.moves import worst_moves
 from noisewright.proof.provers import proves
 from noisewright.proof.vectors import (
     counted,
@@ -38,6 +36,7 @@ from noisewright.proof.vectors import (
     whole_steps,
     widening,
     worst_cost,
+    worst_moves,
 )
 
 _MASS_BITS = 128

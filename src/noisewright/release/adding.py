@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noisewright.laws.lattice import HALF
+from noisewright.mechanisms.half_widths import Spread, groups_of, rounded_up
+from noisewright.mechanisms.tails import PartTail
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidQueryError
@@ -22,8 +24,6 @@ from noisewright.release.numbers import Persons, Rows
 from noisewright.release.sums import Sizes, Term, half_width_of, sizes_of
 from noisewright.release.totals import Level, Tree, parents_of
 from noisewright.release.ways import BY_GROUP, errors_of
-from noisewright.sample.half_widths import Spread, groups_of, rounded_up
-from noisewright.sample.tails import PartTail
 
 if TYPE_CHECKING:
     from noisewright.release.plan import Plan

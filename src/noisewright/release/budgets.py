@@ -13,7 +13,7 @@ from typing import Any
 from noisewright.ledger.ledger import Ledger
 from noisewright.problem.errors import InvalidInputError, LedgerDamagedError, LedgerError
 from noisewright.problem.privacy import MetricPrivacy
-from noisewright.problem.remarks import UnkeptBudgetWarning
+from noisewright.problem.warnings import EphemeralBudgetWarning
 
 
 def ledger_for(budget: Any, ledger: Any) -> Ledger | None:
@@ -33,7 +33,7 @@ def ledger_for(budget: Any, ledger: Any) -> Ledger | None:
         return None
     warnings.warn(
         "this budget is kept until the process ends, and the next process begins anew; give ledger=path to keep it.",
-        UnkeptBudgetWarning,
+        EphemeralBudgetWarning,
         stacklevel=3,
     )
     folder = tempfile.mkdtemp(prefix="noisewright-")

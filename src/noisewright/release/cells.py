@@ -15,7 +15,8 @@ from itertools import accumulate, pairwise, product
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
-from noisewright.mechanisms.strategy_values import LARGEST_DENSE
+from noisewright.mechanisms.half_widths import half_width
+from noisewright.mechanisms.strategies.values import LARGEST_DENSE
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError
 from noisewright.problem.fields import Whole, whole
@@ -26,8 +27,7 @@ from noisewright.release.numbers import Number, Rows
 from noisewright.release.questions import Question
 from noisewright.release.ways import WAYS, Proposal, Way
 from noisewright.sample.certified import Certified
-from noisewright.sample.half_widths import half_width
-from noisewright.sample.uniform import Entropy
+from noisewright.sample.entropy import Entropy
 from noisewright.search.design import design
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from noisewright.accounting.compose import compose
+from noisewright.accounting.composition import compose
 from noisewright.problem.errors import InvalidPrivacyError, InvalidUtilityError, UncertifiedError
 from noisewright.problem.numbers import Number, parameter
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP, RenyiDP, ZeroConcentratedDP

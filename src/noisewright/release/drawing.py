@@ -8,7 +8,7 @@ from typing import Any
 
 from noisewright.release.design import Block
 from noisewright.release.layout import Layout, Table
-from noisewright.sample.uniform import Entropy
+from noisewright.sample.entropy import Entropy
 
 
 def drawn(blocks: Sequence[Block], layout: Layout, vector: Sequence[Any], entropy: Entropy | None = None) -> list[Any]:

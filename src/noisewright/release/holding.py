@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from noisewright.ledger.charge import Charge
+from noisewright.ledger.idempotence import DRAWN, FAILED, UNDRAWN, Same, Seen
 from noisewright.ledger.ledger import Ledger
-from noisewright.ledger.resuming import DRAWN, FAILED, UNDRAWN, Same, Seen
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.records import digest
 from noisewright.release.layout import Layout

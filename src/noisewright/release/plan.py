@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noisewright.problem.deadlines import READING_SECONDS, within
+from noisewright.door import Reported
 from noisewright.problem.errors import InvalidInputError, MechanismFileError
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import Number, parameter
 from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.records import digest
-from noisewright.problem.reported import Reported
-from noisewright.problem.utility import UTILITIES
+from noisewright.problem.untrusted import READING_SECONDS, within
+from noisewright.problem.utilities import UTILITIES
 from noisewright.release import design, shown
 from noisewright.release.aims import AIMS, Wanted
 from noisewright.release.design import Block

@@ -27,7 +27,7 @@ from noisewright.release.keys import Row, Value
 from noisewright.release.numbers import Number, Persons, Rows
 from noisewright.release.ways import BY_GROUP, WAYS, ByGroup, Proposal, Way, kept_whole
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.sample.uniform import Entropy
+from noisewright.sample.entropy import Entropy
 from noisewright.search.families.approximate import truncated_staircase
 
 if TYPE_CHECKING:

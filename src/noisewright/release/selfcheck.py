@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from noisewright.problem.errors import InvalidInputError, UncertifiedError
 from noisewright.problem.fields import whole
-from noisewright.sample.uniform import SystemEntropy
+from noisewright.sample.entropy import SystemEntropy
 
 if TYPE_CHECKING:
     from noisewright.release.plan import Plan

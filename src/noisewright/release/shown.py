@@ -12,7 +12,7 @@ from noisewright.problem.numbers import show
 from noisewright.problem.utilities import SquaredError
 from noisewright.release import plain
 from noisewright.release.drawing import widths
-from noisewright.search.report.shown import html_table, text_table
+from noisewright.search.report.render import html_table, text_table
 
 if TYPE_CHECKING:
     from noisewright.release.layout import Table

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from noisewright.accounting.compose import compose
+from noisewright.accounting.composition import compose
 from noisewright.accounting.releases import Noise as Declared, Pair
 from noisewright.laws.gaussian import Gaussian
 from noisewright.problem.errors import InvalidPrivacyError

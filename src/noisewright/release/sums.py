@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.mechanisms.half_widths import rounded_up
 from noisewright.problem.errors import EnclosureError
-from noisewright.sample.half_widths import rounded_up
 
 _SURE = math.sqrt(math.log(2e5) / 2)
 _LEFT_OUT = 1e-5

@@ -22,7 +22,7 @@ from noisewright.release.aims import Answered, Targets
 from noisewright.release.design import Block
 from noisewright.release.layout import Layout, Limits, Table, layout_of
 from noisewright.release.least import FINEST, least_of
-from noisewright.search.report.shown import progress_bar
+from noisewright.search.report.progress import progress_bar
 
 _COARSE = 14
 _TUNINGS = 2

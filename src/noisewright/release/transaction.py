@@ -18,9 +18,9 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from noisewright.ledger import marks
+from noisewright.ledger import checkpoints
 from noisewright.ledger.charge import Charge
-from noisewright.ledger.resuming import ANSWERED, DRAWN, FAILED, UNDRAWN, Same, alone
+from noisewright.ledger.idempotence import ANSWERED, DRAWN, FAILED, UNDRAWN, Same, alone
 from noisewright.problem.errors import EngineError, InvalidInputError, LedgerError, ReleaseFailedError
 from noisewright.release.counted import counted_in
 from noisewright.release.drawing import drawn, widths
@@ -30,7 +30,7 @@ from noisewright.release.holding import FINISH, LOST, UNKNOWN, Kept, held, same_
 from noisewright.release.layout import Layout
 from noisewright.release.table.frames import frame_of, require_frame
 from noisewright.release.tidying import Tidying, steps_of
-from noisewright.sample.uniform import SystemEntropy
+from noisewright.sample.entropy import SystemEntropy
 
 if TYPE_CHECKING:
     from noisewright.release.dataset import Dataset
@@ -69,10 +69,10 @@ def _answered(plan: Plan, dataset: Dataset, same: Same, reason: str | None, *, f
     from noisewright.release.plan import require_sound  # which imports this module when it releases
 
     require_sound(plan)
-    marks.reach("begun")
+    checkpoints.passed("begun")
     salt = int(SystemEntropy().stream().words(1)[0])
     dataset.rehearse(plan.layout, salt)
-    marks.reach("rehearsed")
+    checkpoints.passed("rehearsed")
     label = f"plan {plan.key} {reason or ''}".strip()
     aggregate, sums = partial(dataset._aggregate, plan.layout, salt), list[list[Any]]()
     while True:
@@ -98,17 +98,17 @@ def _finished(
         otherwise = finish = FINISH[fresh]
         try:
             if not sums:
-                marks.reach("charged")
+                checkpoints.passed("charged")
                 sums.append(aggregate())
-                marks.reach("aggregated")
+                checkpoints.passed("aggregated")
             otherwise = UNKNOWN[fresh]
             if not _announced(charge):
                 return None
-            marks.reach("drawing")
+            checkpoints.passed("drawing")
             numbers = drawn(plan.blocks, plan.layout, sums[0])
-            marks.reach("drawn")
+            checkpoints.passed("drawn")
             charge.answered(stored_form(plan.layout, numbers))
-            marks.reach("stored")
+            checkpoints.passed("stored")
             return numbers
         except LedgerError as error:
             failed, words = type(error).__name__, str(error)

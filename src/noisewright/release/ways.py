@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noisewright.accounting.compose import compose
+from noisewright.accounting.composition import compose
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.queries import Scalar, Vector
@@ -23,7 +23,7 @@ from noisewright.problem.sensitivity import Box
 from noisewright.release.estimates import Estimate
 from noisewright.release.numbers import Number
 from noisewright.sample.certified import Certified
-from noisewright.sample.uniform import Entropy
+from noisewright.sample.entropy import Entropy
 from noisewright.search.design import design
 
 if TYPE_CHECKING:

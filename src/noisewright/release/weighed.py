@@ -28,7 +28,7 @@ from noisewright.release.numbers import NUMBERS, Number, Persons
 from noisewright.release.questions import QUESTIONS, Question
 from noisewright.release.ways import WAYS, Proposal, Way, errors_of
 from noisewright.sample.certified import Certified
-from noisewright.sample.uniform import Entropy
+from noisewright.sample.entropy import Entropy
 from noisewright.search.design import design
 
 if TYPE_CHECKING:

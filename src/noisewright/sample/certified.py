@@ -13,10 +13,13 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from noisewright.door import Reported
+from noisewright.explain.errors import describe_error
+from noisewright.explain.summary import explained
 from noisewright.mechanisms.base import MECHANISMS, Mechanism
-from noisewright.mechanisms.registry import mechanism_from_dict, renewed
+from noisewright.mechanisms.half_widths import half_width
+from noisewright.mechanisms.renewed import mechanism_from_dict, renewed
 from noisewright.numerics.remembered import Remembered
-from noisewright.problem.deadlines import READING_SECONDS, within
 from noisewright.problem.errors import (
     InvalidInputError,
     InvalidNumberError,
@@ -26,19 +29,15 @@ from noisewright.problem.errors import (
 )
 from noisewright.problem.fields import exact_text
 from noisewright.problem.matrices import Unchanging
-from noisewright.problem.neighbours import WORDS
 from noisewright.problem.numbers import Number, show
-from noisewright.problem.plain import plain_of, text_in
-from noisewright.problem.privacy import REQUIREMENTS, Requirement
+from noisewright.problem.privacy import REQUIREMENTS, WORDS, Requirement
 from noisewright.problem.records import digest, load_room
-from noisewright.problem.reported import Reported
+from noisewright.problem.untrusted import READING_SECONDS, plain_of, text_in, within
 from noisewright.proof.certify import Certificate, certificate_matches, certify
 from noisewright.proof.costs import MechanismCosts
 from noisewright.sample.containers import release_in_kind, release_many_in_kind
-from noisewright.sample.drawers import Drawer, describe_error, drawer_for
-from noisewright.sample.explained import explained
-from noisewright.sample.half_widths import half_width
-from noisewright.sample.uniform import Entropy, SystemEntropy
+from noisewright.sample.drawers import Drawer, drawer_for
+from noisewright.sample.entropy import Entropy, SystemEntropy
 
 FORMAT = "noisewright mechanism, version 1"
 _MOST_DRAWS = 10**9

@@ -12,15 +12,11 @@ from numpy.typing import NDArray
 
 from noisewright.laws.lattice import HALF
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.rounding import as_numbers
-from noisewright.numerics.balls import precision
-from noisewright.numerics.fields import BALLS
+from noisewright.mechanisms.answers import as_numbers
 from noisewright.problem.errors import InvalidAnswerError, UncertifiedError
-from noisewright.problem.numbers import show
-from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredError
-from noisewright.sample.points import Points, added, as_float, decimals_of
+from noisewright.sample.entropy import Entropy
+from noisewright.sample.points import Points, added, as_float
 from noisewright.sample.sampler import NoiseSampler
-from noisewright.sample.uniform import Entropy
 
 
 class Drawer(Protocol):
@@ -70,12 +66,6 @@ class Releasing(OneByOne):
 def drawer_for(mechanism: Any) -> Drawer:
     """The exact sampler of a mechanism."""
     raise UncertifiedError(f"there is no sampler for mechanisms of type {type(mechanism).__name__}.")
-
-
-@singledispatch
-def describe_error(mechanism: Any) -> list[str]:
-    """Sentences about how large the error will be."""
-    raise UncertifiedError(f"there is no description for mechanisms of type {type(mechanism).__name__}.")
 
 
 @drawer_for.register(Additive)
@@ -137,26 +127,3 @@ def _put_exactly(noise: NDArray[Any], place: slice, values: list[Fraction]) -> N
         noise = noise.astype(object)
     noise[place] = shown
     return noise
-
-
-@describe_error.register
-def _(mechanism: Additive) -> list[str]:
-    with precision():
-        mean_square = mechanism.expected(SquaredError(), BALLS)
-        values = (
-            mechanism.expected(AbsoluteError(), BALLS),
-            mean_square.sqrt(),
-            mechanism.expected(ErrorQuantile("0.95"), BALLS),
-        )
-        shown = [f"{float(v.mid()):.6g}" if v.is_finite() else "infinite" for v in values]
-        offset = float(mechanism.bias(BALLS).mid())
-    lines = [f"Error: mean absolute {shown[0]}, root mean square {shown[1]}, 95 % of answers within {shown[2]}."]
-    if abs(offset) > 1e-9 * float(mechanism.query.sensitivity):
-        lines.append(f"Bias: answers are off by {offset:+.6g} on average, because the loss is not symmetric.")
-    stretched = "" if mechanism.query.exact else " (times 1 + 2^-24, which absorbs the rounding of computed answers)"
-    decimals = None if mechanism.query.integer else decimals_of(mechanism.lattice.step)
-    shown_to = "" if decimals is None else f", to {decimals} decimal{'' if decimals == 1 else 's'}"
-    lines.append(f"Released values are multiples of {show(mechanism.lattice.step)}{stretched}{shown_to}.")
-    if mechanism.query.exact and not mechanism.query.integer:
-        lines.append("Answers are declared to be exact: rounding errors of computed floats are not covered.")
-    return lines

@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.mechanisms.column_gaussian import ColumnGaussian
-from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
-from noisewright.numerics.balls import Ball, ball, precision
-from noisewright.numerics.fields import BALLS
-from noisewright.sample.drawers import OneByOne, describe_error, drawer_for
+from noisewright.mechanisms.linear.noise import Block, ColumnGaussian, LinearElliptical, LinearLaplace
+from noisewright.numerics.balls import Ball, ball
+from noisewright.sample.drawers import OneByOne, drawer_for
+from noisewright.sample.entropy import Entropy, WordStream
+from noisewright.sample.integer_noise import TwoSided, flip
 from noisewright.sample.sampler import NoiseSampler
-from noisewright.sample.two_sided import TwoSided, flip
-from noisewright.sample.uniform import Entropy, WordStream
 
 _BATCH = 1 << 13
 _SLACK = 2.0**-40
@@ -163,18 +161,3 @@ class RoundNoise:
             return ball(1)
         excess = ball(squares).sqrt() - ball(taxi) / ball(self._dimension).sqrt()
         return (-ball(self._rate) * excess).exp()
-
-
-@describe_error.register(LinearLaplace)
-@describe_error.register(LinearElliptical)
-@describe_error.register(ColumnGaussian)
-def _(mechanism: LinearLaplace | LinearElliptical | ColumnGaussian) -> list[str]:
-    with precision():
-        roots = [float(v.mid()) ** 0.5 for v in mechanism.variances(BALLS)]
-    shown = ", ".join(f"{name} {root:.6g}" for name, root in zip(mechanism.query.names, roots[:12], strict=False))
-    more = f" and {len(roots) - 12} more" if len(roots) > 12 else ""
-    worst = float(max(mechanism.biases()))
-    lines = [f"Error (root mean square of the noise): {shown}{more}."]
-    if worst:
-        lines.append(f"Bias: each person's contribution is off by at most {worst:.3g}.")
-    return lines

@@ -8,37 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.mechanisms.rounding import SURELY_READ
-from noisewright.sample.table import Indices
+from noisewright.laws.lattice import decimals_of
+from noisewright.mechanisms.answers import SURELY_READ
+from noisewright.sample.inversion import Indices
 
 _SHARED_FLOATS = 2**52
-_MOST_DECIMALS = 22
-_MORE_DECIMALS = 2
 _MARGIN = 2.0**-50
 _WIDEST = 2**62
-
-
-def decimals_of(step: Fraction) -> int | None:
-    """How many decimals a released multiple of the step carries; None where a double holds no such power of ten.
-
-    They are as many as make the last one worth at most a step; up to two more where the step itself is written with
-    them, so that multiples of 0.25 are not shown as 0.3 and 0.8.
-    """
-    count = 0
-    while Fraction(1, 10**count) > step:
-        count += 1
-        if count > _MOST_DECIMALS:
-            return None
-    own = next((d for d in range(count, count + _MORE_DECIMALS + 1) if (step * 10**d).denominator == 1), count)
-    return own if own <= _MOST_DECIMALS else None
-
-
-def slip_of(step: Fraction, spacing: Fraction) -> Fraction:
-    """How far a released decimal is from its lattice point at most: half a unit, or 0 where all points are decimals."""
-    decimals = decimals_of(step)
-    if decimals is None or (spacing * 10**decimals).denominator == 1:
-        return Fraction(0)
-    return Fraction(1, 2 * 10**decimals)
 
 
 class Points:

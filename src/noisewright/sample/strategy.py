@@ -12,22 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy, Strategy
-from noisewright.mechanisms.strategy_estimates import answers_of, estimate_of
-from noisewright.numerics.arrays import Floats
+from noisewright.mechanisms.half_widths import deviations
+from noisewright.mechanisms.strategies.estimates import answers_of, estimate_of
+from noisewright.mechanisms.strategies.strategy import GaussianStrategy, LaplaceStrategy, Strategy
 from noisewright.numerics.balls import ball, precision, upper
-from noisewright.numerics.whole_matrices import Wholes
+from noisewright.numerics.fields import Floats
+from noisewright.numerics.integer_matrices import Wholes
 from noisewright.numerics.workloads import answers as answers_to
 from noisewright.problem.errors import InvalidAnswerError, InvalidNumberError
 from noisewright.problem.fields import flag, whole
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import parameter
-from noisewright.problem.utilities import SquaredError
-from noisewright.sample.drawers import describe_error, drawer_for
-from noisewright.sample.half_widths import deviations
-from noisewright.sample.normal_rows import normal_rows
-from noisewright.sample.two_sided import TwoSided
-from noisewright.sample.uniform import Entropy, WordStream
+from noisewright.sample.drawers import drawer_for
+from noisewright.sample.entropy import Entropy, WordStream
+from noisewright.sample.integer_noise import TwoSided, normal_rows
 
 _CONFIDENCE = 0.95
 _MOST_DRAWN = 1 << 27
@@ -91,7 +89,7 @@ class WorkloadAnswer(Unchanging):
         return self.half_widths_at(_CONFIDENCE)
 
     def half_widths_at(self, confidence: float) -> Floats:
-        """Half-widths around each answer, from its proven variance; `sample/tails.py` has the rules."""
+        """Half-widths around each answer, from its proven variance; `mechanisms/tails.py` has the rules."""
         times = self._deviations(confidence)
         spread = self._once("spread", lambda m, noise: np.sqrt(np.concatenate([v for _, v, _ in m.variances()])))
         return np.asarray(times * spread)
@@ -204,16 +202,3 @@ class LaplaceDrawer(StrategyDrawer):
             rate = self._rate(group)
             self._two_sided[group] = TwoSided(lambda: ball(rate))
         return self._two_sided[group].draw(count, stream)
-
-
-@describe_error.register(GaussianStrategy)
-@describe_error.register(LaplaceStrategy)
-def _(mechanism: Strategy) -> list[str]:
-    total = float(mechanism.expected(SquaredError()).mid())
-    weights = sum(float(part.weight) * part.questions for part in mechanism.query.parts)
-    kind = "Gaussian" if isinstance(mechanism, GaussianStrategy) else "Laplace"
-    return [
-        f"Error: root mean square {(total / weights) ** 0.5:.6g} per question, unbiased; {kind} noise on"
-        f" {mechanism.rows.groups} group{'s' if mechanism.rows.groups > 1 else ''} of whole rows, answers by least"
-        " squares.",
-    ]

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from noisewright.mechanisms.strategy import GaussianStrategy, LaplaceStrategy, prefix_sums
-from noisewright.mechanisms.strategy_rows import BlockRows, DenseRows, EndlessRows
+from noisewright.mechanisms.strategies.rows import BlockRows, DenseRows, EndlessRows
+from noisewright.mechanisms.strategies.strategy import GaussianStrategy, LaplaceStrategy, prefix_sums
 from noisewright.numerics.balls import precision
-from noisewright.problem.deadlines import READING_SECONDS, require_time, within
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError, MechanismFileError
 from noisewright.problem.fields import exact_text
 from noisewright.problem.linear import checked_histogram
 from noisewright.problem.numbers import Number
 from noisewright.problem.records import digest
+from noisewright.problem.untrusted import READING_SECONDS, require_time, within
 from noisewright.sample.drawers import drawer_for
+from noisewright.sample.entropy import Entropy, SystemEntropy
 from noisewright.sample.strategy import StrategyDrawer
-from noisewright.sample.uniform import Entropy, SystemEntropy
 
 if TYPE_CHECKING:
     from noisewright.sample.certified import Certified

@@ -1,4 +1,4 @@
-"""`budget_for`: the smallest amount of privacy that reaches an accuracy."""
+"""`budget_for`: the smallest amount of privacy at which each mechanism reaches a target, and what it returns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from noisewright.laws.laplace import Laplace
+from noisewright.laws.lattice import Lattice
+from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.balls import Ball, lower, precision, upper
+from noisewright.numerics.bisection import first_true
+from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import (
     InfeasibleError,
     InvalidPrivacyError,
@@ -18,15 +23,206 @@ from noisewright.problem.errors import (
     UnreachableTargetError,
 )
 from noisewright.problem.numbers import Number, parameter as exact, show
-from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
-from noisewright.problem.utilities import Expected
-from noisewright.problem.utility import Utility
+from noisewright.problem.privacy import (
+    LARGEST_DIVERGENCE,
+    LARGEST_EPSILON,
+    SMALLEST_DIVERGENCE,
+    SMALLEST_EPSILON,
+    ApproxDP,
+    ProbabilisticDP,
+    PureDP,
+    RenyiDP,
+    Requirement,
+    ZeroConcentratedDP,
+)
+from noisewright.problem.queries import Scalar
+from noisewright.problem.utilities import Expected, Utility
+from noisewright.sample.certified import Certified, make_certified
+from noisewright.search.bounds.chain import LossGrid, loss_grid
 from noisewright.search.design import designer_for, question_of, utility_for
-from noisewright.search.designers.scalar_pure import SCALAR, SCALAR_PURE, scalar_rows
-from noisewright.search.report.budget import Budget as Budget, BudgetRow as BudgetRow, limits, parameter, reaches
-from noisewright.search.report.designer import Designer, Proposal
-from noisewright.search.report.shown import Advance, progress_bar, quiet
-from noisewright.search.tools.golden import RELATIVE, Look, first_place
+from noisewright.search.designer import Designer, Proposal
+from noisewright.search.designers.scalar_pure import SCALAR, SCALAR_PURE, tailored_or
+from noisewright.search.families.scalar_pure import from_grid, laplace, laplace_name, tuned_staircase
+from noisewright.search.golden_section import RELATIVE, Look, first_place, five_digits
+from noisewright.search.report.progress import Advance, progress_bar, quiet
+from noisewright.search.report.render import html_table, many, number, over, text_table
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRow:
+    """One mechanism: the smallest amount at which it reaches the target, checked on both sides.
+
+    Guarantees: at `amount` the certified mechanism reaches the target (in balls); at
+    `not_below`, at most 0.1 % smaller, the best of its kind does not. The two are equal where the target is reached
+    at the smallest amount that the requirement allows.
+
+    >>> row = nw.budget_for(nw.Scalar(1), utility=nw.SquaredError(), target=2).rows[0]
+    >>> row.not_below <= row.amount, row.value <= 2
+    (True, True)
+    """
+
+    name: str
+    amount: Fraction
+    not_below: Fraction
+    value: float
+    certified: Certified
+
+    @property
+    def requirement(self) -> Requirement:
+        """What the mechanism is certified for."""
+        return self.certified.certificate.requirement
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The amount, where it is an epsilon."""
+        return amount_named("epsilon", self.requirement)
+
+    @property
+    def rho(self) -> Fraction:
+        """The amount, where it is a rho."""
+        return amount_named("rho", self.requirement)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a target accuracy costs, cheapest mechanism first; `out_of_reach` names those that cannot pay.
+
+    `impossible_at` is an amount at which a proven bound excludes the target, None where no bound does; `over` says
+    which mechanisms the bound is for, where it is not for all.
+
+    >>> needed = nw.budget_for(nw.Scalar(1), utility=nw.SquaredError(), target=2)
+    >>> [row.name for row in needed.rows][:2], float(needed.impossible_at) < needed.rows[0].amount
+    (['staircase', 'tailored'], True)
+    """
+
+    query: Any
+    utility: Utility
+    target: Fraction
+    rows: tuple[BudgetRow, ...]
+    impossible_at: Fraction | None
+    out_of_reach: tuple[str, ...] = ()
+    over: str = ""
+
+    @property
+    def amount(self) -> Fraction:
+        """The smallest amount, epsilon or rho, at which some mechanism reaches the target."""
+        return self.rows[0].amount
+
+    @property
+    def requirement(self) -> Requirement:
+        """The weakest cost that pays for the target: the requirement with that amount."""
+        return self.rows[0].requirement
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The smallest epsilon at which some mechanism reaches the target; a zero-concentrated budget has `rho`."""
+        return self.rows[0].epsilon
+
+    @property
+    def rho(self) -> Fraction:
+        """The smallest rho at which some mechanism reaches the target, under zero-concentrated privacy."""
+        return self.rows[0].rho
+
+    @property
+    def best(self) -> Certified:
+        """The mechanism that reaches the target at that amount."""
+        return self.rows[0].certified
+
+    def __str__(self) -> str:
+        lines = [f"Question: {self.query}", f"Target:   {self._goal()}", *self._notion()]
+        return "\n".join([*lines, "", text_table(*self._table()), "", self.conclusion])
+
+    def _repr_html_(self) -> str:
+        caption = "; ".join([str(self.query), self._goal(), *(line.split(maxsplit=1)[1] for line in self._notion())])
+        return html_table(caption, *self._table(), self.conclusion)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, mechanisms included; the amount has its own name, epsilon or rho."""
+        name = parameter(type(self.requirement))
+        return {
+            "query": self.query.to_dict(),
+            "utility": self.utility.to_dict(),
+            "target": str(self.target),
+            "privacy": self.requirement.to_dict(),
+            name: str(self.amount),
+            "impossible_at": None if self.impossible_at is None else str(self.impossible_at),
+            "out_of_reach": list(self.out_of_reach),
+            "rows": [
+                {"name": r.name, name: str(r.amount), "value": r.value, "certified": r.certified.to_dict()}
+                for r in self.rows
+            ],
+        }
+
+    def _goal(self) -> str:
+        wanted = f"{'at least' if self.utility.larger_is_better else 'at most'} {show(self.target)}"
+        return f"{self._title()} {wanted}"
+
+    def _title(self) -> str:
+        return str(self.utility.several() if hasattr(self.query, "dimension") else self.utility)
+
+    def _notion(self) -> list[str]:
+        """What else is promised, where it is not pure privacy."""
+        fixed = {name: v for name, v in self.requirement.to_dict().items() if name in ("alpha", "delta")}
+        kind = str(self.requirement).split(",")[0]
+        if kind.startswith("pure"):
+            return []
+        return [f"Privacy:  {', '.join([kind, *(f'{name} = {show(Fraction(v))}' for name, v in fixed.items())])}"]
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        rows = [[r.name, number(float(r.amount)), number(r.value)] for r in self.rows]
+        return ["mechanism", f"smallest {parameter(type(self.requirement))}", self._title()], rows
+
+    @property
+    def conclusion(self) -> str:
+        """The cheapest mechanism, whether less could do, and what is out of reach, in a sentence."""
+        name = parameter(type(self.requirement))
+        smallest, largest = limits(type(self.requirement))
+        beyond = f" Out of reach up to {name} = {show(largest)}: {', '.join(self.out_of_reach)}."
+        if self.amount == smallest:
+            below = "no less is allowed"
+        elif self.impossible_at is None:
+            below = "that no mechanism needs less is not proven"
+        else:
+            kind = self.over or f"mechanism{over(self.query)}"
+            below = f"no {kind} reaches it at {name} = {number(float(self.impossible_at))}"
+        verb = "reach" if many(self.rows[0].name) else "reaches"
+        return (
+            f"{self.rows[0].name} {verb} the target from {name} = {number(float(self.amount))} on; {below}."
+            f"{beyond if self.out_of_reach else ''}"
+        )
+
+
+def parameter(kind: type) -> str:
+    """What the amount of a requirement is called."""
+    return "rho" if kind is ZeroConcentratedDP else "epsilon"
+
+
+def limits(kind: type) -> tuple[Fraction, Fraction]:
+    """The smallest and the largest amount that a requirement allows."""
+    if kind in (RenyiDP, ZeroConcentratedDP):
+        return SMALLEST_DIVERGENCE, LARGEST_DIVERGENCE
+    return SMALLEST_EPSILON, LARGEST_EPSILON
+
+
+def amount_named(name: str, requirement: Any) -> Fraction:
+    """The amount of a requirement, by the name it has there."""
+    own = parameter(type(requirement))
+    if name != own:
+        raise AttributeError(f"this budget is counted in {own}, not in {name}; read .{own} or .amount.")
+    found: Fraction = getattr(requirement, own)
+    return found
+
+
+def reaches(value: Ball, target: Fraction, utility: Utility) -> bool:
+    """Whether a value certainly meets the target."""
+    with precision():
+        if not value.is_finite():
+            return False
+        return lower(value) >= target if utility.larger_is_better else upper(value) <= target
+
+
+# `budget_for`: the smallest amount of privacy that reaches an accuracy.
+
 
 NOTIONS: dict[str, tuple[type, tuple[str, ...]]] = {
     "pure": (PureDP, ()),
@@ -152,17 +348,14 @@ class _Trials:
             # What answers another question than the one that was asked does not count.
             if p.mechanism.query == self.query:
                 found[p.name.split(", power ")[0]] = (p, p.mechanism.expected(self.utility))
-        if self.whole:
-            found = dict([self._winner(found)]) if found else {}
+        if self.whole and found:
+            return dict([min(found.items(), key=lambda item: self._distance(item[1][1]))])
         return found
 
     @property
     def whole(self) -> bool:
         """Whether mechanisms are not told apart: a design for answers in bounds takes seconds."""
         return self.designer.slow
-
-    def _winner(self, found: dict[str, tuple[Proposal, Ball]]) -> tuple[str, tuple[Proposal, Ball]]:
-        return min(found.items(), key=lambda item: self._distance(item[1][1]))
 
     def start(self, step: Advance, ends: tuple[Fraction, Fraction]) -> list[str]:
         """The kinds of mechanism that are offered, at an amount of one and, where there are none, at the largest."""
@@ -281,3 +474,126 @@ def impossible_at(
         if limit < target if utility.larger_is_better else limit > target:
             return less
     return None
+
+
+# One number under pure privacy: searched quickly in floats, then both ends are checked.
+
+_NOTCH = Fraction(1, 10_000)
+_MOST_NOTCHES = 200
+_COARSE_CELLS = 150
+_WITHIN = 1e-6
+_BEYOND = 1.1
+_MOST_LOOKS = 16
+_TAILORED = "tailored"
+ScalarMaker = Callable[[Scalar, Fraction, Utility], Additive]
+
+
+def scalar_rows(
+    query: Scalar, utility: Utility, target: Fraction, step: Advance
+) -> tuple[list[BudgetRow], tuple[str, ...]]:
+    """Laplace, staircase and tailored noise at their smallest epsilon, and the names of those that do not reach it.
+
+    Guarantees: each epsilon is the checked end of a bracket no wider than 0.1 %. Raises UnreachableTargetError if
+    there is none.
+    """
+
+    def optimum(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
+        return from_grid(loss_grid(query, epsilon, utility), symmetric=False)
+
+    best = optimum if utility.tabulated else tuned_staircase
+    makers: dict[str, ScalarMaker] = {laplace_name(query): laplace, "staircase": tuned_staircase, _TAILORED: best}
+    starts: dict[ScalarMaker, Fraction] = {}
+    rows, failures = [], {}
+    for name, make in makers.items():
+        step(name)
+        try:
+            if make not in starts:
+                starts[make] = _searched_epsilon(name, make, query, utility, target)
+            rows.append(_scalar_row(name, make, query, utility, target, starts[make]))
+        except UnreachableTargetError as error:
+            failures[name] = error
+    if not rows:
+        raise failures[_TAILORED]
+    return rows, tuple(failures)
+
+
+def _scalar_row(
+    name: str, make: ScalarMaker, query: Scalar, utility: Utility, target: Fraction, start: Fraction
+) -> BudgetRow:
+    epsilon = min(LARGEST_EPSILON, five_digits(start))
+    for _ in range(_MOST_NOTCHES):
+        mechanism = make(query, epsilon, utility)
+        if name == _TAILORED:
+            mechanism = tailored_or(mechanism, query, epsilon, utility)
+        value = mechanism.expected(utility)
+        if reaches(value, target, utility):
+            break
+        epsilon = min(LARGEST_EPSILON, five_digits(epsilon * (1 + _NOTCH)))
+    else:
+        raise UnreachableTargetError("the search for epsilon did not settle; report this problem.", target=target)
+    below = epsilon
+    while below > SMALLEST_EPSILON:
+        below = max(SMALLEST_EPSILON, epsilon * (1 - RELATIVE))
+        smaller = make(query, below, utility)
+        value_below = smaller.expected(utility)
+        if not reaches(value_below, target, utility):
+            break
+        epsilon, mechanism, value = below, smaller, value_below
+    with precision():
+        shown = mechanism.shown(utility, value)
+    return BudgetRow(name, epsilon, below, shown, make_certified(mechanism, PureDP(epsilon)))
+
+
+def _searched_epsilon(name: str, make: ScalarMaker, query: Scalar, utility: Utility, target: Fraction) -> Fraction:
+    """A search in floats on the logarithm of epsilon; its answer is only where checking starts."""
+    values: dict[float, float] = {}
+
+    def good(log_epsilon: float) -> bool:
+        value = values[log_epsilon] = _quick_value(name, make, query, _allowed_epsilon(math.exp(log_epsilon)), utility)
+        return value >= target if utility.larger_is_better else value <= target
+
+    low = high = 0.0
+    floor, ceiling = math.log(float(SMALLEST_EPSILON)), math.log(float(LARGEST_EPSILON))
+    while not good(high):
+        if high >= ceiling:
+            raise UnreachableTargetError(
+                f"even {name} noise does not reach the target {show(target)} for any epsilon up to"
+                f" {show(LARGEST_EPSILON)}; ask for less accuracy.",
+                target=target,
+            )
+        low, high = high, min(high + 1, ceiling)
+    while low >= high or good(low):
+        if low <= floor:
+            return SMALLEST_EPSILON
+        low, high = max(min(low, high) - 1, floor), min(low, high)
+    middle = partial(_between, values, float(target))
+    return _allowed_epsilon(math.exp(first_true(good, low, high, within=_WITHIN, middle=middle)))
+
+
+def _between(values: dict[float, float], target: float, fails: float, passes: float) -> float:
+    """Where to look next: a little beyond the turn of a straight line, so that both ends move; or half-way.
+
+    Half-way wherever lines do not help: where the values are steps, or after so many looks.
+    """
+    steps = len(set(values.values())) < len(values)
+    if steps or len(values) > _MOST_LOOKS or min(values[fails], values[passes], target) <= 0:
+        return (fails + passes) / 2
+    below, here, above = (math.log(value) for value in (values[fails], target, values[passes]))
+    turn = fails + (here - below) / (above - below) * (passes - fails)
+    nearer = min(fails, passes, key=lambda end: abs(turn - end))
+    return nearer + max(_BEYOND * abs(turn - nearer), _WITHIN / 2) * math.copysign(1, fails + passes - 2 * nearer)
+
+
+def _quick_value(name: str, make: ScalarMaker, query: Scalar, epsilon: Fraction, utility: Utility) -> float:
+    if utility.tabulated and name == "Laplace":
+        steps = max(1, math.ceil(_COARSE_CELLS * epsilon))
+        coarse = Additive(query, Laplace(query.sensitivity / epsilon), Lattice.cells(query.sensitivity / steps))
+        return float(coarse.expected(utility, FLOATS))
+    if utility.tabulated and name != laplace_name(query):
+        grid = LossGrid(query, epsilon, utility, cells_per_scale=_COARSE_CELLS)
+        return grid.best(symmetric=name == "staircase").value
+    return float(make(query, epsilon, utility).expected(utility, FLOATS))
+
+
+def _allowed_epsilon(epsilon: float) -> Fraction:
+    return min(max(Fraction(epsilon).limit_denominator(10**12), SMALLEST_EPSILON), LARGEST_EPSILON)

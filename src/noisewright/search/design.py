@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections import UserDict
-from importlib import import_module
-from typing import Any, cast
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from typing import Any
 
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, InvalidQueryError, InvalidUtilityError
-from noisewright.problem.histogram import Histogram
 from noisewright.problem.linear import Linear
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
-from noisewright.problem.queries import Bounded, Choice, Scalar, Vector
-from noisewright.problem.remarks import UnevenNumbersWarning, tell_if_long
-from noisewright.problem.utility import Utility
+from noisewright.problem.queries import Bounded, Choice, Histogram, Scalar, Vector
+from noisewright.problem.utilities import Utility
+from noisewright.problem.warnings import UnevenNumbersWarning, tell_if_long
 from noisewright.problem.workload import Workload
+from noisewright.search.designer import Designer, designed, for_one
 from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE, SCALAR_CONCENTRATED
 from noisewright.search.designers.scalar_pure import SCALAR_PURE
 from noisewright.search.designers.vector import (
@@ -25,28 +24,75 @@ from noisewright.search.designers.vector import (
     VECTOR_CONCENTRATED,
     VECTOR_PURE,
 )
-from noisewright.search.report.designer import Designer, designed, for_one
+from noisewright.search.report.progress import progress_bar
+from noisewright.search.report.render import uneven_note
 from noisewright.search.report.report import Report
-from noisewright.search.report.shown import progress_bar
-from noisewright.search.report.words import uneven_note
+
+Loader = Callable[[], Designer]
 
 
-class Designers(UserDict[tuple[type, type], Any]):
-    """The table of designers; one that is written as "module:NAME" is loaded when it is first asked for.
+def _bounded() -> Designer:
+    from noisewright.search.designers.bounded import BOUNDED_PURE
+
+    return BOUNDED_PURE
+
+
+def _choice() -> Designer:
+    from noisewright.search.designers.choice import CHOICE_PURE
+
+    return CHOICE_PURE
+
+
+def _linear_metric() -> Designer:
+    from noisewright.search.designers.linear import LINEAR_METRIC
+
+    return LINEAR_METRIC
+
+
+def _linear_pure() -> Designer:
+    from noisewright.search.designers.linear import LINEAR_PURE
+
+    return LINEAR_PURE
+
+
+def _linear_approximate() -> Designer:
+    from noisewright.search.designers.linear import LINEAR_APPROXIMATE
+
+    return LINEAR_APPROXIMATE
+
+
+def _workload() -> Designer:
+    from noisewright.search.designers.workload import WORKLOAD
+
+    return WORKLOAD
+
+
+class Designers(MutableMapping[tuple[type, type], Designer]):
+    """The table of designers; where a row is a function, the designer is loaded when it is first asked for.
 
     One number and several are what most processes ask about, and need a third fewer modules without the others.
     """
 
+    def __init__(self, rows: Mapping[tuple[type, type], Designer | Loader]) -> None:
+        self._rows = dict(rows)
+
     def __getitem__(self, cell: tuple[type, type]) -> Designer:
-        found = self.data[cell]
-        if hasattr(found, "partition"):
-            self.data[cell] = found = _loaded(found)
-        return cast(Designer, found)
+        found = self._rows[cell]
+        if callable(found):
+            self._rows[cell] = found = found()
+        return found
 
+    def __setitem__(self, cell: tuple[type, type], designer: Designer) -> None:
+        self._rows[cell] = designer
 
-def _loaded(place: str) -> Any:
-    module, _, name = place.partition(":")
-    return getattr(import_module(f"noisewright.search.designers.{module}"), name)
+    def __delitem__(self, cell: tuple[type, type]) -> None:
+        del self._rows[cell]
+
+    def __iter__(self) -> Iterator[tuple[type, type]]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
 DESIGNERS = Designers(
@@ -66,28 +112,43 @@ DESIGNERS = Designers(
         (Histogram, ProbabilisticDP): HISTOGRAM_APPROXIMATE,
         (Histogram, RenyiDP): HISTOGRAM_CONCENTRATED,
         (Histogram, ZeroConcentratedDP): HISTOGRAM_CONCENTRATED,
-        (Bounded, PureDP): "bounded:BOUNDED_PURE",
-        (Choice, PureDP): "choice:CHOICE_PURE",
-        (Linear, MetricPrivacy): "linear:LINEAR_METRIC",
-        (Linear, PureDP): "linear:LINEAR_PURE",
-        (Linear, ApproxDP): "linear:LINEAR_APPROXIMATE",
-        (Workload, PureDP): "workload:WORKLOAD",
-        (Workload, ApproxDP): "workload:WORKLOAD",
-        (Workload, RenyiDP): "workload:WORKLOAD",
-        (Workload, ZeroConcentratedDP): "workload:WORKLOAD",
+        (Bounded, PureDP): _bounded,
+        (Choice, PureDP): _choice,
+        (Linear, MetricPrivacy): _linear_metric,
+        (Linear, PureDP): _linear_pure,
+        (Linear, ApproxDP): _linear_approximate,
+        (Workload, PureDP): _workload,
+        (Workload, ApproxDP): _workload,
+        (Workload, RenyiDP): _workload,
+        (Workload, ZeroConcentratedDP): _workload,
     }
 )
 """Who designs for which kind of question under which kind of requirement, and for which utilities."""
 
 _LESS = "fewer different numbers, listed differences or cells take less"
 
-EXPLORERS = {
-    (Scalar, PureDP): {"two-fold": "two_fold:exploring"},
-    (Scalar, ApproxDP): {"two-fold": "two_fold:exploring"},
-    (Vector, PureDP): {"two-fold": "two_fold:exploring_several"},
-    (Vector, ApproxDP): {"two-fold": "two_fold:exploring_several"},
+Explorer = Callable[[Designer], Designer]
+
+
+def _two_fold() -> Explorer:
+    from noisewright.search.designers.two_fold import exploring
+
+    return exploring
+
+
+def _two_fold_of_several() -> Explorer:
+    from noisewright.search.designers.two_fold import exploring_several
+
+    return exploring_several
+
+
+EXPLORERS: dict[tuple[type, type], dict[str, Callable[[], Explorer]]] = {
+    (Scalar, PureDP): {"two-fold": _two_fold},
+    (Scalar, ApproxDP): {"two-fold": _two_fold},
+    (Vector, PureDP): {"two-fold": _two_fold_of_several},
+    (Vector, ApproxDP): {"two-fold": _two_fold_of_several},
 }
-"""Families that are only searched on request: by their name the place of what adds them to a designer."""
+"""Families that are only searched on request: by their name what loads that which adds them to a designer."""
 
 
 def design(
@@ -148,13 +209,13 @@ def utility_for(query: Any, utility: Utility) -> Utility:
     return for_one(utility)
 
 
-def explorer_for(explore: str, query: Any, privacy: Any) -> Any:
+def explorer_for(explore: str, query: Any, privacy: Any) -> Explorer:
     """What adds a family to a designer; a clear refusal if there is none."""
     found = EXPLORERS.get((type(query), type(privacy)), {})
     if explore not in found:
         allowed = " or ".join(map(repr, sorted(found))) or "nothing"
         raise InvalidInputError(f"explore is {explore!r}; for this question give {allowed}.", explore=explore)
-    return _loaded(found[explore])
+    return found[explore]()
 
 
 def designer_for(query: Any, privacy: Any, utility: Any) -> Designer:

@@ -8,17 +8,17 @@ from dataclasses import replace
 from typing import Any
 
 from noisewright.accounting.composition import Composition
-from noisewright.problem.deadlines import READING_SECONDS, within
 from noisewright.problem.errors import InvalidInputError, MechanismFileError
 from noisewright.problem.numbers import Number
 from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.queries import QUERIES
-from noisewright.problem.utility import UTILITIES
+from noisewright.problem.untrusted import READING_SECONDS, within
+from noisewright.problem.utilities import UTILITIES
 from noisewright.sample.certified import check_seal, reading, verified
 from noisewright.search.design import DESIGNERS, designer_for, utility_for
+from noisewright.search.designer import TIE, Designer, Proposal, restored
 from noisewright.search.designers.bounded import bounded_designer, checked_size
 from noisewright.search.designers.plan import plan_designer
-from noisewright.search.report.designer import TIE, Designer, Proposal, restored
 from noisewright.search.report.report import FORMAT, READERS, Candidate, Report as Report
 
 _FIELDS = {"query", "privacy", "utility", "bound", "bound_over", "why", "notes", "settings", "candidates"}

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.accounting.curve import Curve
-from noisewright.accounting.evaluation import losses_above
-from noisewright.accounting.lattice import Grid
+from noisewright.accounting.curves import Curve, losses_above
+from noisewright.accounting.grids import Grid
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.tabulated import Tabulated
 from noisewright.numerics.fields import FLOATS

@@ -9,7 +9,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.problem.errors import InvalidInputError
-from noisewright.proof.profiles_renyi import ConcentratedProfile, RenyiProfile
+from noisewright.proof.profiles.renyi import ConcentratedProfile, RenyiProfile
 
 
 def test_plans_are_bounded_in_size_and_depth():

@@ -8,16 +8,16 @@ from fractions import Fraction
 
 import pytest
 
-from noisewright.accounting.above import ABOVE, GUARD, cells_to_the_end, dots, dots_of_values
-from noisewright.accounting.below import BELOW, SLACK, _filled, bins
-from noisewright.accounting.curve import Curve
-from noisewright.accounting.lattice import Grid, Losses, power, product, together
-from noisewright.accounting.pairs import GaussianLosses, ResponseLosses
+from noisewright.accounting.curves import Curve
+from noisewright.accounting.grids import Grid
+from noisewright.accounting.loss_pmf import Losses, power, product, together
+from noisewright.accounting.optimistic import BELOW, SLACK, _filled, bins
+from noisewright.accounting.pessimistic import ABOVE, GUARD, cells_to_the_end, dots, dots_of_values
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
-from noisewright.proof.profiles import GaussianProfile, PairProfile
-from noisewright.proof.profiles_laws import law_profile, lower_pair
-from noisewright.proof.profiles_lower import SymmetricPair
+from noisewright.proof.profiles.base import GaussianProfile, PairProfile
+from noisewright.proof.profiles.laws import law_profile, lower_pair
+from noisewright.proof.profiles.lower import GaussianLosses, ResponseLosses, SymmetricPair
 from tests.compositions import Exact, ball, gaussian_delta, high, low, response_losses
 
 GRID = Grid(Fraction(1, 7), Fraction(1, 2), 24, 40)

@@ -7,10 +7,9 @@ from fractions import Fraction
 
 import pytest
 
-from noisewright.accounting.compose import compose
-from noisewright.accounting.curve import Curve
-from noisewright.accounting.evaluation import losses_above, losses_below, slack
-from noisewright.accounting.lattice import Grid
+from noisewright.accounting.composition import compose
+from noisewright.accounting.curves import Curve, losses_above, losses_below, slack
+from noisewright.accounting.grids import Grid
 from tests.compositions import high, low, random_case
 
 MANY = 100_000

@@ -9,11 +9,9 @@ from types import SimpleNamespace
 import pytest
 
 import noisewright as nw
-from noisewright.accounting.events import parts_of_event
+from noisewright.accounting.parse import parts_of_event, parts_of_words
 from noisewright.accounting.releases import Noise, Pair
-from noisewright.accounting.words import parts_of_words
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian
+from noisewright.laws.gaussian import DiscreteGaussian, Gaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import Lattice
 from noisewright.problem.errors import InvalidInputError, MechanismFileError

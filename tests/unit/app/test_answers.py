@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from noisewright.app.answers import read_truth, shown, truth_of
+from noisewright.app.cli.true_answers import read_truth, shown, truth_of
 from noisewright.problem.errors import InvalidAnswerError, InvalidInputError
 from noisewright.problem.queries import Choice, Scalar, Vector
 from noisewright.problem.sensitivity import Box

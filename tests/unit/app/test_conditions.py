@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import noisewright as nw
-from noisewright.app.conditions import condition
+from noisewright.app.expressions import condition
 from noisewright.problem.errors import InvalidInputError
 
 FRAME = pd.DataFrame(

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from noisewright.app.output import complain, say_json
+from noisewright.app.cli.output import complain, say_json
 
 
 def test_numbers_that_json_does_not_know_become_null(capsys: pytest.CaptureFixture[str]):

@@ -15,13 +15,13 @@ import pandas as pd
 import pytest
 
 import noisewright as nw
-from noisewright.app.ledgers import verify as verify_ledger
+from noisewright.app.cli.ledger import verify as verify_ledger
+from noisewright.app.cli.saved import verify
 from noisewright.app.reports.charts import ticks
 from noisewright.app.reports.embedded import read_page
 from noisewright.app.reports.plans import release_page
-from noisewright.app.reports.promise import odds_of
+from noisewright.app.reports.sections import odds_of
 from noisewright.app.reports.style import CSS
-from noisewright.app.saved import verify
 
 HOSTILE = '<script>alert("x")</script>&\'"'
 _NAMESPACE = "{http://www.w3.org/1999/xhtml}"

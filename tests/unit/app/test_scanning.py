@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import noisewright as nw
-from noisewright.app import scanning
+from noisewright.app.cli import release as scanning
 from noisewright.release.table.sources import progress_of
 
 

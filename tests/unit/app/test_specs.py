@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.app.specs import ReleaseSpec, read_spec
+from noisewright.app.spec import ReleaseSpec, read_spec
 from noisewright.problem.errors import InvalidInputError
 from noisewright.release.registry import QUESTIONS
 

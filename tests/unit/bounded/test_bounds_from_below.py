@@ -11,15 +11,14 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.conditional import profile_of, uniform_grid
+from noisewright.mechanisms.bounded.conditional import profile_of, uniform_grid
 from noisewright.problem.queries import Bounded
 from noisewright.search.bounds.bounded import certified_lower
+from noisewright.search.cache import Cache
 from noisewright.search.families.bounded_optimum import problem_digest, solved, variance_floor
 from noisewright.search.families.shapes import two_point
-from noisewright.search.programmes.bounded import Programme, solve
-from noisewright.search.programmes.feasible import ratio_above, smallest_margin
+from noisewright.search.programmes.bounded import Programme, ratio_above, smallest_margin, solve
 from noisewright.search.programmes.layout import Size, bound_programme, design_programme
-from noisewright.search.tools.cache import Cache
 from tests.bounded import question
 
 ONE = Fraction(1)

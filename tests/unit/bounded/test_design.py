@@ -12,18 +12,24 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.lab.composite_paper import enumeration, target_search
-from noisewright.mechanisms.conditional import profile_of, uniform_grid
+from noisewright.lab.composite.parameters import enumeration, target_search
+from noisewright.mechanisms.bounded.conditional import profile_of, uniform_grid
 from noisewright.problem.utilities import SquaredError
 from noisewright.proof.bounded import largest_bias
 from noisewright.search.bounds.bounded import certified_lower
+from noisewright.search.cache import Cache
 from noisewright.search.designers.bounded import best_where, closed_forms
 from noisewright.search.families.bounded_optimum import solved, variance_floor
 from noisewright.search.families.shapes import two_point
-from noisewright.search.programmes.bounded import Multipliers, Programme, solve
-from noisewright.search.programmes.feasible import check_feasible, smallest_epsilon, smallest_margin
+from noisewright.search.programmes.bounded import (
+    Multipliers,
+    Programme,
+    check_feasible,
+    smallest_epsilon,
+    smallest_margin,
+    solve,
+)
 from noisewright.search.programmes.layout import Size, bound_programme, design_programme, output_values
-from noisewright.search.tools.cache import Cache
 from tests.bounded import question
 
 SMALL: dict[str, Any] = {"inputs": 10, "outputs": 60}

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.conditional import profile_of
+from noisewright.mechanisms.bounded.conditional import profile_of
 from noisewright.problem.queries import Bounded
+from noisewright.search import cache
 from noisewright.search.bounds.bounded import certified_lower
 from noisewright.search.families.bounded_optimum import Solved, solved, variance_floor
 from noisewright.search.programmes.bounded import solve
 from noisewright.search.programmes.layout import Size, bound_programme, design_programme
-from noisewright.search.tools import cache
 from tests.bounded import question
 from tests.cache_files import content_of, write
 

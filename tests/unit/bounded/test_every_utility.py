@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.conditional import uniform_grid
+from noisewright.mechanisms.bounded.conditional import uniform_grid
 from noisewright.search.bounds.bounded import certified_lower
+from noisewright.search.cache import Cache
 from noisewright.search.families.bounded_optimum import solved
 from noisewright.search.programmes.bounded import Multipliers, Programme, solve
 from noisewright.search.programmes.layout import BITS, Size, bound_programme, charges, charges_below, design_programme
-from noisewright.search.tools.cache import Cache
 from tests.bounded import few_forms, question
 
 ONE = Fraction(1)

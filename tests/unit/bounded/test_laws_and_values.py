@@ -8,9 +8,9 @@ from itertools import pairwise
 import pytest
 
 from noisewright.laws.bumps import FLAT, PARTS as KINDS, Part, Plateau, Quartic, Sine, Steps, Tent
-from noisewright.mechanisms.composite import Composite
-from noisewright.mechanisms.conditional import profile_of
-from noisewright.mechanisms.truncated import Truncated
+from noisewright.mechanisms.bounded.composite import Composite
+from noisewright.mechanisms.bounded.conditional import profile_of
+from noisewright.mechanisms.bounded.truncated import Truncated
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidLawError, InvalidMechanismError

@@ -10,10 +10,10 @@ import pytest
 
 import noisewright as nw
 from noisewright.problem.queries import Bounded
+from noisewright.search.cache import Cache
 from noisewright.search.families import approximate
 from noisewright.search.families.bounded_optimum import problem_digest, solved
 from noisewright.search.programmes.layout import Size
-from noisewright.search.tools.cache import Cache
 from tests.bounded import few_forms
 
 UNIT = (Fraction(0), Fraction(1))

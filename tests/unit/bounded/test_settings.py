@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.lab.composite_paper import Setting, enumeration
+from noisewright.lab.composite.parameters import Setting, enumeration
 from noisewright.laws.bumps import FLAT, Plateau, Quartic, Sine, Steps, Tent
-from noisewright.mechanisms.settings import FUNCTIONS
+from noisewright.mechanisms.bounded.composite import FUNCTIONS
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.search.designers.bounded import closed_forms

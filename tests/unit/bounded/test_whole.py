@@ -13,14 +13,14 @@ from scipy.optimize import linprog
 
 import noisewright as nw
 from noisewright.laws.bumps import FLAT, Plateau
-from noisewright.mechanisms.clamped import Clamped
-from noisewright.mechanisms.composite import Composite, whole_outputs
-from noisewright.mechanisms.conditional import uniform_grid
-from noisewright.mechanisms.rows import Rows
+from noisewright.mechanisms.bounded.clamped import Clamped
+from noisewright.mechanisms.bounded.composite import Composite, whole_outputs
+from noisewright.mechanisms.bounded.conditional import Rows, uniform_grid
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.queries import Bounded
-from noisewright.sample.conditional import ConditionalDrawer
+from noisewright.sample.bounded import ConditionalDrawer
+from noisewright.search.cache import Cache
 from noisewright.search.families.bounded_optimum import solved
 from noisewright.search.families.shapes import composite, hybrid, two_point
 from noisewright.search.programmes.bounded import Programme
@@ -32,7 +32,6 @@ from noisewright.search.programmes.layout import (
     default_size,
     design_programme,
 )
-from noisewright.search.tools.cache import Cache
 from tests.replay import Replay
 
 F = Fraction

@@ -11,12 +11,10 @@ import pytest
 
 import noisewright as nw
 from noisewright.laws.bumps import FLAT, Plateau, Quartic, Sine, Steps, Tent
-from noisewright.mechanisms.blend import Blend
-from noisewright.mechanisms.composite import Composite
-from noisewright.mechanisms.conditional import Grid, uniform_grid
-from noisewright.mechanisms.rows import Rows
-from noisewright.mechanisms.truncated import Truncated
-from noisewright.mechanisms.worst_cases import worst_chance, worst_half_width
+from noisewright.mechanisms.bounded.composite import Blend, Composite
+from noisewright.mechanisms.bounded.conditional import Grid, Rows, uniform_grid
+from noisewright.mechanisms.bounded.truncated import Truncated
+from noisewright.mechanisms.bounded.worst_cases import worst_chance, worst_half_width
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.queries import Bounded

@@ -15,11 +15,9 @@ import pytest
 
 import noisewright as nw
 from noisewright.laws.bumps import FLAT, Plateau, Quartic, Steps, Tent
-from noisewright.mechanisms.blend import Blend
-from noisewright.mechanisms.composite import Composite
-from noisewright.mechanisms.conditional import uniform_grid
-from noisewright.mechanisms.rows import Rows
-from noisewright.mechanisms.truncated import Truncated
+from noisewright.mechanisms.bounded.composite import Blend, Composite
+from noisewright.mechanisms.bounded.conditional import Rows, uniform_grid
+from noisewright.mechanisms.bounded.truncated import Truncated
 from noisewright.proof.bounded import bounded_ratio, largest_bias
 from tests.bounded import question
 

@@ -12,7 +12,7 @@ from noisewright.problem.queries import Bounded
 from noisewright.proof.certify import certify
 from noisewright.search.bounds.bounded import wide_bound
 from noisewright.search.designers.bounded import CLAMPED
-from noisewright.search.families.wide import clamped_noise, least_outputs
+from noisewright.search.families.shapes import clamped_noise, least_outputs
 
 
 def bounded(width: int, room: Any, **how: Any) -> Bounded:

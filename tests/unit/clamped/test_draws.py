@@ -13,9 +13,9 @@ from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded
 from noisewright.problem.utilities import SquaredError
+from noisewright.sample.bounded import ClampedDrawer, row_above
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.sample.clamped import ClampedDrawer, rounded_up
-from noisewright.search.families.wide import clamped_noise
+from noisewright.search.families.shapes import clamped_noise
 from tests.clamped import SMALL, WHOLE, written_law, written_rows
 from tests.replay import Replay
 
@@ -26,12 +26,12 @@ TOP = 2**64
 def test_a_coin_falls_by_its_share_and_draws_more_bits_where_it_must():
     third = Fraction(1, 3)
     edge = 2 * TOP // 3
-    assert rounded_up(third, edge - 1, Replay()) == 0
-    assert rounded_up(third, edge + 1, Replay()) == 1
-    assert rounded_up(third, edge, Replay([0])) == 0
-    assert rounded_up(third, edge, Replay([TOP - 1])) == 1
-    assert rounded_up(Fraction(0), TOP - 1, Replay()) == 0
-    assert rounded_up(Fraction(1), 0, Replay()) == 1
+    assert row_above(third, edge - 1, Replay()) == 0
+    assert row_above(third, edge + 1, Replay()) == 1
+    assert row_above(third, edge, Replay([0])) == 0
+    assert row_above(third, edge, Replay([TOP - 1])) == 1
+    assert row_above(Fraction(0), TOP - 1, Replay()) == 0
+    assert row_above(Fraction(1), 0, Replay()) == 1
 
 
 def test_slabs_have_their_weights_by_whole_numbers():

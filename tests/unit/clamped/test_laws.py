@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from noisewright.mechanisms import clamped_errors
-from noisewright.mechanisms.clamped import Clamped
+from noisewright.mechanisms.bounded import clamped_errors
+from noisewright.mechanisms.bounded.clamped import Clamped
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError, InvalidUtilityError
 from noisewright.problem.queries import Bounded
@@ -21,7 +21,7 @@ from noisewright.problem.utilities import (
     Usefulness,
     WorstVariance,
 )
-from noisewright.search.families.wide import clamped_noise
+from noisewright.search.families.shapes import clamped_noise
 from tests.clamped import LOPSIDED, SMALL, WHOLE, mean_of, written_law, written_rows
 
 BOTH = pytest.mark.parametrize("mechanism", [SMALL, WHOLE], ids=["real", "whole"])

@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.clamped import Clamped
-from noisewright.mechanisms.levels import Levels
+from noisewright.mechanisms.bounded.clamped import Clamped, Levels
 from noisewright.problem.errors import NoisewrightError, UncertifiedError
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded
+from noisewright.proof.bounded import largest_move, largest_ratio
 from noisewright.proof.certify import certify
-from noisewright.proof.clamped import largest_move, largest_ratio
 from noisewright.sample.certified import Certified
 from tests.clamped import SMALL, WHOLE, written_law, written_rows
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms import clamped_errors, clamped_sums
-from noisewright.mechanisms.clamped import Clamped
+from noisewright.mechanisms.bounded import clamped_errors, clamped_sums
+from noisewright.mechanisms.bounded.clamped import Clamped
 from noisewright.numerics.balls import ball, hull, lower, precision, upper
 from noisewright.problem.divergences import ErrorEntropy
 from noisewright.problem.queries import Bounded
-from noisewright.search.families.wide import clamped_noise
+from noisewright.search.families.shapes import clamped_noise
 from tests.clamped import SMALL, WHOLE, written_law, written_rows
 from tests.small_bounded import ClampedRows, cost_at
 

@@ -16,8 +16,18 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from noisewright.drawing.legends import COLOURS, MARKS
-from noisewright.drawing.style import WIDTH, Picture, finished, grid, new_figure, save, shape_of
-from noisewright.drawing.words import described, title_of, wrapped
+from noisewright.drawing.style import (
+    WIDTH,
+    Picture,
+    described,
+    finished,
+    grid,
+    new_figure,
+    save,
+    shape_of,
+    title_of,
+    wrapped,
+)
 from tests.architecture.source import PACKAGE, ROOT, modules
 from tests.pictures import FILE_NAME, faults
 from tests.tree import tracked

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from noisewright.lab.captions import CAPTIONS, numbers_in, numbers_of
-from noisewright.lab.registry import REPRODUCTIONS
+from noisewright.lab.page import CAPTIONS, numbers_in, numbers_of
+from noisewright.lab.reproductions import REPRODUCTIONS
 
 
 @pytest.mark.parametrize(

@@ -10,20 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from noisewright.lab import (
-    dx_claims,
-    dx_policies,
-    generalized_gaussian_claims as gaussian_paper,
-    non_identical_claims,
-    r2dp,
-    r2dp_claims,
-)
-from noisewright.lab.claims import Claim
-from noisewright.lab.dx import StrategyRow
-from noisewright.lab.generalized_gaussian_counts import APPROXIMATE, CUBIC, LAPLACE as LAPLACE_PURE, PROBABLE, Outcome
-from noisewright.lab.r2dp_curves import FIRST, LAPLACE, TUNED, TWO_FOLD
+from noisewright.lab.generalized_gaussian import claims as gaussian_paper
+from noisewright.lab.generalized_gaussian.counts import APPROXIMATE, CUBIC, LAPLACE as LAPLACE_PURE, PROBABLE, Outcome
+from noisewright.lab.metric import claims as dx_claims, policies as dx_policies
+from noisewright.lab.metric.reproduction import StrategyRow
+from noisewright.lab.non_identical import claims as non_identical_claims
+from noisewright.lab.r2dp import claims as r2dp_claims, reproduction as r2dp
+from noisewright.lab.r2dp.curves import FIRST, LAPLACE, TUNED, TWO_FOLD
+from noisewright.lab.reproductions import Claim
 from noisewright.lab.sheets import Panel
-from noisewright.proof.twofold import renyi_ball
+from noisewright.proof.mixtures import renyi_ball
 from noisewright.search.families.linear import mwem_mechanism, smalldb_mechanism
 
 

@@ -8,9 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from noisewright.lab import composite, composite_data, composite_errors, composite_figures, composite_tables
-from noisewright.lab.composite_errors import designed
-from noisewright.lab.registry import REPRODUCTIONS
+from noisewright.lab.composite import (
+    data as composite_data,
+    errors as composite_errors,
+    figures as composite_figures,
+    parameters as composite_tables,
+    reproduction as composite,
+)
+from noisewright.lab.composite.errors import designed
+from noisewright.lab.reproductions import REPRODUCTIONS
 
 
 def _only_whole_ranges(ratio: int, epsilon: Fraction):
@@ -99,7 +105,7 @@ def test_the_queries_and_their_sensitivities():
 
 def test_the_datasets_where_they_are_to_be_had(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("NOISEWRIGHT_DATA", raising=False)
-    from noisewright.lab.data import dataset
+    from noisewright.lab.tables import dataset
 
     if dataset("pima_diabetes/diabetes.csv") is None:
         pytest.skip("the datasets are not beside the repository")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from noisewright.lab import dx_data
-from noisewright.lab.dx import Size, run
-from noisewright.lab.registry import REPRODUCTIONS
+from noisewright.lab.metric import data as dx_data
+from noisewright.lab.metric.reproduction import Size, run
+from noisewright.lab.reproductions import REPRODUCTIONS
 
 QUICK = Size(queries=60, instances=2, dimensions=(1, 3), cities=60, trials=60)
 

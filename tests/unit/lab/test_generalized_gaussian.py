@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from noisewright.lab.contingency import CZECH, MILDEW
-from noisewright.lab.generalized_gaussian import reproduce
-from noisewright.lab.generalized_gaussian_counts import distances, sanitised
-from noisewright.lab.registry import REPRODUCTIONS
+from noisewright.lab.generalized_gaussian.counts import CZECH, MILDEW, distances, sanitised
+from noisewright.lab.generalized_gaussian.reproduction import reproduce
+from noisewright.lab.reproductions import REPRODUCTIONS
 
 
 def test_the_tables_are_those_the_paper_describes():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 
-from noisewright.lab.non_identical_noise import gini, profile, reproduce
-from noisewright.lab.registry import REPRODUCTIONS
+from noisewright.lab.non_identical.curves import gini, profile
+from noisewright.lab.non_identical.reproduction import reproduce
+from noisewright.lab.reproductions import REPRODUCTIONS
 
 
 def test_a_quick_reproduction_writes_every_figure_and_judges_every_claim(tmp_path):

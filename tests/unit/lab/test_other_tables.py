@@ -10,10 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisewright.lab import composite_data, contingency, dx_data
-from noisewright.lab.classification import task_of, tasks
-from noisewright.lab.generalized_gaussian_adult import accuracies, people
-from noisewright.lab.generalized_gaussian_counts import DELTAS, EPSILONS
+from noisewright.lab.composite import data as composite_data
+from noisewright.lab.generalized_gaussian import counts as contingency
+from noisewright.lab.generalized_gaussian.adult import accuracies, people
+from noisewright.lab.generalized_gaussian.counts import DELTAS, EPSILONS
+from noisewright.lab.metric import data as dx_data
+from noisewright.lab.r2dp.classification import task_of, tasks
 from noisewright.lab.tables import Table, label_of, positive, read_table, table_paths
 from noisewright.problem.errors import InvalidInputError
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.lab import r2dp
-from noisewright.lab.r2dp_claims import claims
-from noisewright.lab.r2dp_curves import (
+from noisewright.lab.r2dp import reproduction as r2dp
+from noisewright.lab.r2dp.claims import claims
+from noisewright.lab.r2dp.curves import (
     FIRST,
     LAPLACE,
     SECOND,
@@ -22,9 +22,9 @@ from noisewright.lab.r2dp_curves import (
     response_renyi,
     usefulness_panel,
 )
-from noisewright.lab.r2dp_data import motion_counts, motion_histogram
-from noisewright.lab.r2dp_tables import write_tables
-from noisewright.lab.registry import REPRODUCTIONS
+from noisewright.lab.r2dp.data import motion_counts, motion_histogram
+from noisewright.lab.r2dp.tables import write_tables
+from noisewright.lab.reproductions import REPRODUCTIONS
 from noisewright.lab.sheets import write_panels
 from noisewright.laws.piecewise import staircase
 from noisewright.numerics.fields import FLOATS

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from noisewright.lab.r2dp_claims import graph_claim
-from noisewright.lab.r2dp_data import degrees, motion_counts, motion_histogram
+from noisewright.lab.r2dp.claims import graph_claim
+from noisewright.lab.r2dp.data import degrees, motion_counts, motion_histogram
 
 
 def _write(path: Path, header: list[str], rows: list[list[object]]) -> None:

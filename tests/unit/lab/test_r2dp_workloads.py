@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.lab.r2dp_workloads import measured, rows_of_table_three, table_three, total_error, workloads
+from noisewright.lab.r2dp.tables import measured, rows_of_table_three, table_three, total_error, workloads
 
 
 def test_the_total_error_is_that_of_least_squares():

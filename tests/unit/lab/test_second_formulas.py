@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.lab import r2dp
-from noisewright.lab.claims import Reproduction
-from noisewright.lab.composite_errors import Errors, additive_draws
-from noisewright.lab.dx import _figure_four, _thresholds
-from noisewright.lab.dx_data import factors, pair_distances
-from noisewright.lab.dx_printed import exponential_shortfall, weights_noise_free
-from noisewright.lab.generalized_gaussian_adult import people
-from noisewright.lab.generalized_gaussian_counts import distances, mechanisms, sanitised
-from noisewright.lab.non_identical_noise import block_error, gaussian_errors, laplace_errors
-from noisewright.lab.r2dp_curves import error_panel, laplace_renyi, response_renyi, usefulness_over_within
-from noisewright.lab.r2dp_tables import _table_one, _table_two
+from noisewright.lab.composite.errors import Errors, additive_draws
+from noisewright.lab.generalized_gaussian.adult import people
+from noisewright.lab.generalized_gaussian.counts import distances, mechanisms, sanitised
+from noisewright.lab.metric.data import factors, pair_distances
+from noisewright.lab.metric.printed import exponential_shortfall, weights_noise_free
+from noisewright.lab.metric.reproduction import _figure_four, _thresholds
+from noisewright.lab.non_identical.curves import block_error, gaussian_errors, laplace_errors
+from noisewright.lab.r2dp import reproduction as r2dp
+from noisewright.lab.r2dp.curves import error_panel, laplace_renyi, response_renyi, usefulness_over_within
+from noisewright.lab.r2dp.tables import _table_one, _table_two
+from noisewright.lab.reproductions import Reproduction
 from noisewright.problem.privacy import ApproxDP, ProbabilisticDP, PureDP
 
 

@@ -9,21 +9,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from noisewright.lab import (
-    composite_comparisons,
-    dx_claims,
-    dx_policies,
-    generalized_gaussian_adult,
-    generalized_gaussian_claims,
+from noisewright.lab.composite import claims as composite_comparisons
+from noisewright.lab.composite.data import Asked, Column, asked
+from noisewright.lab.composite.errors import COMPOSITES, DESIGNED, Errors, draws, exact_square
+from noisewright.lab.composite.figures import loss_figures
+from noisewright.lab.generalized_gaussian import (
+    adult as generalized_gaussian_adult,
+    claims as generalized_gaussian_claims,
 )
-from noisewright.lab.claims import Claim, share_of
-from noisewright.lab.composite_data import Asked, Column, asked
-from noisewright.lab.composite_errors import COMPOSITES, DESIGNED, Errors, draws, exact_square
-from noisewright.lab.composite_figures import loss_figures
-from noisewright.lab.generalized_gaussian_adult import newton, trained
-from noisewright.lab.generalized_gaussian_counts import APPROXIMATE, CUBIC, LAPLACE, PROBABLE, Outcome
-from noisewright.lab.non_identical_claims import _norm_claims, _saturation_claims
-from noisewright.lab.r2dp_claims import _rayleigh_can_help
+from noisewright.lab.generalized_gaussian.adult import newton, trained
+from noisewright.lab.generalized_gaussian.counts import APPROXIMATE, CUBIC, LAPLACE, PROBABLE, Outcome
+from noisewright.lab.metric import claims as dx_claims, policies as dx_policies
+from noisewright.lab.non_identical.claims import _norm_claims, _saturation_claims
+from noisewright.lab.r2dp.claims import _rayleigh_can_help
+from noisewright.lab.reproductions import Claim, share_of
 
 COLUMN = Column("test", "x", tuple(float(v) for v in range(90)), (0.0, 100.0))
 ONE = (Fraction(1),)
@@ -110,7 +109,7 @@ def test_less_than_a_third_less_error_is_no_37_per_cent():
 
 def test_figures_8_to_10_are_of_hospital_running_and_diabetes(tmp_path, monkeypatch: pytest.MonkeyPatch):
     """Ours are listed as diabetes, hospital, running."""
-    from noisewright.lab import composite_figures
+    from noisewright.lab.composite import figures as composite_figures
 
     shown: dict[str, list[str]] = {}
 

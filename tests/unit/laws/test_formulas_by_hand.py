@@ -13,11 +13,10 @@ from scipy import stats
 from scipy.integrate import quad
 
 from noisewright.laws.base import bracket_crossing
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian, GaussianMixture, GeneralizedGaussian
+from noisewright.laws.gaussian import DiscreteGaussian, Gaussian, GaussianMixture, GeneralizedGaussian
+from noisewright.laws.hyperbolic import Logistic
 from noisewright.laws.laplace import Laplace, TruncatedLaplace
 from noisewright.laws.lattice import Lattice, Rounded
-from noisewright.laws.logistic import Logistic
 from noisewright.laws.tabulated import Tabulated
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS

@@ -10,24 +10,25 @@ import pytest
 from scipy.integrate import quad
 
 from noisewright.laws.bumps import FLAT, Part, Plateau, Quartic, Sine, Steps, Tent
-from noisewright.laws.combined import Ensemble, TruncatedNormalFold
-from noisewright.laws.folds import (
-    Atoms,
-    Fold,
-    GammaFold,
-    NoncentralChiSquaredFold,
-    RayleighFold,
-    UniformFold,
-    two_point_fold,
-)
 from noisewright.laws.formula import FormulaFold
 from noisewright.laws.piecewise import Piecewise
 from noisewright.laws.shells import ShellRadius, shifted_sum, tail_sum
 from noisewright.laws.tabulated import Tabulated
+from noisewright.laws.two_fold import (
+    Atoms,
+    Ensemble,
+    Fold,
+    GammaFold,
+    NoncentralChiSquaredFold,
+    RayleighFold,
+    TruncatedNormalFold,
+    UniformFold,
+    two_point_fold,
+)
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidLawError
-from noisewright.proof.dominance import exponential_reach
+from noisewright.proof.mixtures import exponential_reach
 
 HALF = Fraction(1, 2)
 

@@ -12,11 +12,18 @@ from scipy.integrate import quad
 from scipy.stats import gamma, ncx2, rayleigh, truncnorm
 
 import noisewright as nw
-from noisewright.laws.combined import Ensemble, TruncatedNormalFold
-from noisewright.laws.folds import Atoms, GammaFold, NoncentralChiSquaredFold, RayleighFold, UniformFold
 from noisewright.laws.formula import FormulaFold
 from noisewright.laws.registry import law_from_dict
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import (
+    Atoms,
+    Ensemble,
+    GammaFold,
+    NoncentralChiSquaredFold,
+    RayleighFold,
+    TruncatedNormalFold,
+    TwoFold,
+    UniformFold,
+)
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidLawError

@@ -13,7 +13,7 @@ sklearn = pytest.importorskip("sklearn", reason="needs the extra noisewright[lea
 
 from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
 
-from noisewright.lab.classification import made_task  # noqa: E402
+from noisewright.lab.r2dp.classification import made_task  # noqa: E402
 from noisewright.learn import NaiveBayes  # noqa: E402
 from noisewright.learn.naive_bayes import _first_of_each  # noqa: E402
 from noisewright.problem.errors import InvalidInputError  # noqa: E402

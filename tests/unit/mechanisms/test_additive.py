@@ -14,7 +14,7 @@ from noisewright.laws.piecewise import skewed_staircase, staircase
 from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.base import MECHANISMS
-from noisewright.mechanisms.registry import mechanism_from_dict
+from noisewright.mechanisms.renewed import mechanism_from_dict
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.queries import Scalar
 

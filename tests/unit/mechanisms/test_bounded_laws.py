@@ -12,12 +12,10 @@ import pytest
 from scipy.special import gammaincc
 
 from noisewright.laws.bumps import Part, Plateau, Quartic, Steps
-from noisewright.mechanisms.blend import Blend
-from noisewright.mechanisms.composite import Composite
-from noisewright.mechanisms.conditional import Conditional, Grid, check_values, uniform_grid
-from noisewright.mechanisms.registry import mechanism_from_dict
-from noisewright.mechanisms.rows import Rows
-from noisewright.mechanisms.truncated import Truncated
+from noisewright.mechanisms.bounded.composite import Blend, Composite
+from noisewright.mechanisms.bounded.conditional import Conditional, Grid, Rows, check_values, uniform_grid
+from noisewright.mechanisms.bounded.truncated import Truncated
+from noisewright.mechanisms.renewed import mechanism_from_dict
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError

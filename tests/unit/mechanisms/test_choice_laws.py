@@ -9,16 +9,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from noisewright.lab.named_rules import lemma_ten_bound
-from noisewright.lab.sensitivities import (
+from noisewright.lab.generalized_gaussian.named_rules import lemma_ten_bound
+from noisewright.lab.generalized_gaussian.sensitivities import (
     exact_lp_sensitivity,
     lp_sensitivity,
     lp_sensitivity_from_bounds,
     minkowski_utility_sensitivity,
 )
-from noisewright.mechanisms.choice import RandomExponential
-from noisewright.mechanisms.exponential import MinkowskiExponential, points
-from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.mechanisms.linear.synthetic import MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.mechanisms.selection import MinkowskiExponential, RandomExponential, points
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidAnswerError

@@ -12,7 +12,7 @@ import noisewright as nw
 from noisewright.mechanisms.expected import ErrorLaw
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
-from noisewright.search.families.staircase import laplace, tuned_staircase
+from noisewright.search.families.scalar_pure import laplace, tuned_staircase
 
 KNEES = ["0.05", "0.7", 3, 40]
 

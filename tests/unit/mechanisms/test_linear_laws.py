@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace, round_variance, sums
+from noisewright.mechanisms.linear.noise import Block, LinearElliptical, LinearLaplace, round_variance, sums
 from noisewright.mechanisms.linear_gaussian import LinearGaussian, apply, inverse
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.lab.named_rules import lemma_ten_bound
-from noisewright.lab.ranges import exponential_on_range, per_coordinate, range_limited
-from noisewright.lab.sensitivities import minkowski_utility_sensitivity
+from noisewright.lab.generalized_gaussian.named_rules import lemma_ten_bound
+from noisewright.lab.generalized_gaussian.ranges import exponential_on_range, per_coordinate, range_limited
+from noisewright.lab.generalized_gaussian.sensitivities import minkowski_utility_sensitivity
 from noisewright.problem.queries import Bounded
 
 

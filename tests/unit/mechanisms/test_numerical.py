@@ -14,7 +14,7 @@ from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.search.designers.two_fold import two_fold_mechanism
-from noisewright.search.families.staircase import laplace, tuned_staircase
+from noisewright.search.families.scalar_pure import laplace, tuned_staircase
 from noisewright.search.families.two_fold import two_fold_optimum
 
 PRIOR = [50, 120, 3, 0, 700, 90]

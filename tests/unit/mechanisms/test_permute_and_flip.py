@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from noisewright.mechanisms.answers import STRETCH
-from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
+from noisewright.mechanisms.selection import PermuteAndFlip, RandomExponential
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidAnswerError, UncertifiedError

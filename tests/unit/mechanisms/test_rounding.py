@@ -14,9 +14,9 @@ from hypothesis import given, strategies as st
 
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import HALF, Lattice
-from noisewright.mechanisms import rounding
+from noisewright.mechanisms import answers as rounding
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.rounding import Cells, as_numbers
+from noisewright.mechanisms.answers import Cells, as_numbers
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.numbers import data_value
 from noisewright.problem.queries import Scalar

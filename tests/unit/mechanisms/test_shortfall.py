@@ -10,7 +10,7 @@ import pytest
 from scipy.special import lambertw
 
 from noisewright.mechanisms.answers import STRETCH
-from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
+from noisewright.mechanisms.selection import PermuteAndFlip, RandomExponential
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidUtilityError

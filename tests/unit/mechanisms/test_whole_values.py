@@ -178,7 +178,7 @@ def test_the_largest_error_of_mixed_numbers_counts_the_jumps_of_whole_ones():
 
 @pytest.mark.parametrize("bins", [1, 2, 15, 1000])
 def test_bins_that_are_alike_err_alike_and_stay_within_together_as_a_power_says(bins: int):
-    mechanism: Any = M.Alike(nw.Histogram(bins), part(F(2)))
+    mechanism: Any = M.IdenticalNoise(nw.Histogram(bins), part(F(2)))
     assert float(mechanism.expected(nw.AbsoluteError()).mid()) == pytest.approx(
         bins * math.fsum(p * abs(e) for e, p in SLOW.items())
     )
@@ -196,6 +196,6 @@ def test_bins_that_are_alike_err_alike_and_stay_within_together_as_a_power_says(
 
 
 def test_bins_share_one_limit():
-    mechanism: Any = M.Alike(nw.Histogram(2), part(F(2)))
+    mechanism: Any = M.IdenticalNoise(nw.Histogram(2), part(F(2)))
     with pytest.raises(InvalidUtilityError, match="one limit"):
         mechanism.expected(nw.Usefulness([1, 2]))

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, strategies as st
 
 from noisewright.numerics.balls import ball, lower, precision, upper, upper_gamma_share
-from noisewright.numerics.gamma import gamma_tail, one_gamma_tail
+from noisewright.numerics.fields import gamma_tail, one_gamma_tail
 
 
 @given(st.floats(1e-3, 3), st.floats(1e-12, 650))
@@ -31,7 +31,7 @@ def test_the_ends_and_arrays_agree_with_single_places() -> None:
 
 def test_few_places_do_without_scipy() -> None:
     code = (
-        "import sys, numpy as np; from noisewright.numerics.gamma import gamma_tail;"
+        "import sys, numpy as np; from noisewright.numerics.fields import gamma_tail;"
         "gamma_tail(1 / np.linspace(1, 9, 90), np.linspace(0, 9, 90)); print('scipy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import pytest
 
-from noisewright.numerics import series
+from noisewright.numerics import special as series
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
-from noisewright.numerics.series import geometric_power_sum, power_sum_polynomial
+from noisewright.numerics.special import geometric_power_sum, power_sum_polynomial
 
 CASES = [
     (Fraction(decay), Fraction(start), Fraction(stride), Fraction(power))

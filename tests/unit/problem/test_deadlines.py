@@ -10,12 +10,11 @@ import pytest
 
 import noisewright as nw
 from noisewright.accounting.composition import Composition
-from noisewright.app.saved import verify
+from noisewright.app.cli.saved import verify
 from noisewright.numerics.balls import ball, precision, upper
-from noisewright.problem import deadlines
-from noisewright.problem.deadlines import require_time, within
+from noisewright.problem import untrusted as deadlines
 from noisewright.problem.errors import InvalidNumberError, MechanismFileError
-from noisewright.problem.plain import plain_of
+from noisewright.problem.untrusted import plain_of, require_time, within
 from noisewright.search.saved import Report
 from tests.ledger import menu
 from tests.saved import CORPUS

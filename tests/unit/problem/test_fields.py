@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from noisewright.laws.folds import Atoms
+from noisewright.laws.two_fold import Atoms
 from noisewright.problem.errors import InvalidInputError, InvalidLawError, InvalidQueryError
 from noisewright.problem.fields import exact_text, flag, one_or_many, pair, rational, rationals, text, tuple_of, wholes
 from noisewright.problem.queries import Vector

@@ -13,7 +13,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.numerics.distances import float_view, group_budget, lower_squared, upper_distance
-from noisewright.numerics.islands import infinitely_apart, islands
+from noisewright.numerics.finite_components import infinitely_apart, islands
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.metrics import METRICS, Scaled, Sum
 

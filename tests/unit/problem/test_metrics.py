@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from noisewright.numerics.distances import check_metric, float_view, group_budget, lower_squared, upper_distance
-from noisewright.numerics.islands import infinitely_apart
+from noisewright.numerics.finite_components import infinitely_apart
 from noisewright.problem.attributes import PerAttribute, PerValue
 from noisewright.problem.errors import InvalidInputError, InvalidNumberError, InvalidPrivacyError
 from noisewright.problem.geometry import Dates, Euclidean, Graph, GreatCircle, SmoothThreshold, Threshold, TimeSeries

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from noisewright.problem.plain import plain_of, text_in
+from noisewright.problem.untrusted import plain_of, text_in
 
 
 def test_what_json_says_is_read():

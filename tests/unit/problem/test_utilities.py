@@ -15,8 +15,8 @@ from noisewright.problem.utilities import (
     PowerError,
     SquaredError,
     Usefulness,
+    Utility,
 )
-from noisewright.problem.utility import Utility
 
 
 def test_the_named_powers():

@@ -11,8 +11,8 @@ import pytest
 from scipy import integrate
 
 import noisewright as nw
-from noisewright.lab.named_rules import corollary_nine_scale, truncated_printed_scale
-from noisewright.lab.ranges import range_limited
+from noisewright.lab.generalized_gaussian.named_rules import corollary_nine_scale, truncated_printed_scale
+from noisewright.lab.generalized_gaussian.ranges import range_limited
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.queries import Bounded
 from noisewright.proof.conversions import concentrated_to_approximate

@@ -11,7 +11,7 @@ import pytest
 import noisewright as nw
 from noisewright.laws.laplace import TruncatedLaplace
 from noisewright.laws.tabulated import Tabulated
-from noisewright.mechanisms.linear import LinearLaplace
+from noisewright.mechanisms.linear.noise import LinearLaplace
 from noisewright.problem.attributes import Attributes
 from noisewright.problem.geometry import GreatCircle
 from noisewright.problem.metrics import Hamming, Scaled, Sum

@@ -12,7 +12,7 @@ import pytest
 from scipy.integrate import quad
 
 import noisewright as nw
-from noisewright.laws.hyperbolic_secant import HyperbolicSecant
+from noisewright.laws.hyperbolic import HyperbolicSecant
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import FLOATS
 from noisewright.proof import composed, losses

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.ledger.universes import largest_share
-from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
-from noisewright.mechanisms.selection import MetricExponential
-from noisewright.numerics.islands import infinitely_apart, islands
+from noisewright.ledger.rules import largest_share
+from noisewright.mechanisms.linear.noise import Block, LinearElliptical, LinearLaplace
+from noisewright.mechanisms.linear.synthetic import MetricExponential
+from noisewright.numerics.finite_components import infinitely_apart, islands
 from noisewright.proof.certify import certify
 from noisewright.proof.metric import farthest
 

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import norm
 
 import noisewright as nw
-from noisewright.mechanisms.linear import Block
+from noisewright.mechanisms.linear.noise import Block
 from noisewright.problem.errors import InvalidMechanismError, UncertifiedError
 from noisewright.proof.certify import certify
 from noisewright.proof.linear import squared_reach

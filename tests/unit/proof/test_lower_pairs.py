@@ -13,9 +13,9 @@ import pytest
 import noisewright as nw
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.alike import Alike
+from noisewright.mechanisms.per_coordinate import IdenticalNoise
 from noisewright.numerics.fields import FLOATS
-from noisewright.proof.profiles_of import lower_pairs_of
+from noisewright.proof.profiles.certified import lower_pairs_of
 from tests import hockey_sticks as sticks
 from tests.examples import EXAMPLES
 
@@ -107,9 +107,9 @@ def test_an_atom_on_an_edge_counts_from_that_edge_on():
 
 def test_bins_of_a_histogram_that_change_together_are_as_many_pairs():
     part = Additive(nw.Scalar(1, integer=True), nw.laws.DiscreteLaplace(2), Lattice.integers())
-    ((pair, count),) = lower_pairs_of(Alike(nw.Histogram(5, bins_per_person=3), part)) or ()
+    ((pair, count),) = lower_pairs_of(IdenticalNoise(nw.Histogram(5, bins_per_person=3), part)) or ()
     assert (count, pair.infinite_below(BITS)) == (3, 0)
-    assert lower_pairs_of(Alike(nw.Histogram(5, replace=True), part)) is None
+    assert lower_pairs_of(IdenticalNoise(nw.Histogram(5, replace=True), part)) is None
 
 
 @pytest.mark.parametrize("kind", [nw.mechanisms.PermuteAndFlip, nw.mechanisms.LinearGaussian, nw.mechanisms.NormShaped])

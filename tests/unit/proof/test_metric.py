@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
+from noisewright.mechanisms.linear.noise import Block, LinearElliptical, LinearLaplace
 from noisewright.numerics import pairs
 from noisewright.numerics.distances import lower_squared
 from noisewright.numerics.pairs import Cost, largest_ratio, violation

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
-from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.mechanisms.linear.noise import Block, LinearElliptical, LinearLaplace
+from noisewright.mechanisms.linear.synthetic import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.linear import Linear
 from noisewright.problem.metrics import Hamming, Matrix

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.proof.profiles_of import profile_of
+from noisewright.proof.profiles.certified import profile_of
 from noisewright.proof.vectors import most_moving
 from tests import nested_sets
 from tests.nested_cases import WHOLE, norm_shaped, random_case, random_choices, random_real, random_single

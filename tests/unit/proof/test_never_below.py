@@ -12,11 +12,10 @@ import mpmath
 import pytest
 
 import noisewright as nw
-from noisewright.laws.folds import GammaFold, two_point_fold
 from noisewright.laws.laplace import TruncatedLaplace
 from noisewright.laws.piecewise import Piecewise, staircase
 from noisewright.laws.tabulated import Tabulated
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import GammaFold, TwoFold, two_point_fold
 from noisewright.proof.pure import pure_bound
 
 F = Fraction

@@ -11,11 +11,10 @@ import pytest
 from scipy.special import gammaincc
 
 import noisewright as nw
-from noisewright.laws.folds import two_point_fold
 from noisewright.laws.laplace import TruncatedLaplace
 from noisewright.laws.piecewise import staircase
 from noisewright.laws.tabulated import Tabulated
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import TwoFold, two_point_fold
 from noisewright.proof.approximate import refuse_too_many
 from noisewright.proof.probabilistic import _first_false, tabulated_delta
 

@@ -11,13 +11,20 @@ import mpmath
 import pytest
 
 import noisewright as nw
-from noisewright.proof.profiles import GaussianProfile, LeastProfile, MostProfile, PairProfile, Profile, least, most
-from noisewright.proof.profiles_cells import PiecewiseProfile, worst_shifts
-from noisewright.proof.profiles_joint import JointProfile, factors_of, joint
-from noisewright.proof.profiles_laws import law_profile
-from noisewright.proof.profiles_renyi import ConcentratedProfile, RenyiProfile
-from noisewright.proof.profiles_stretches import stretches
-from noisewright.proof.profiles_tables import TabulatedProfile
+from noisewright.proof.profiles.base import (
+    GaussianProfile,
+    LeastProfile,
+    MostProfile,
+    PairProfile,
+    Profile,
+    least,
+    most,
+)
+from noisewright.proof.profiles.cells import PiecewiseProfile, TabulatedProfile, worst_shifts
+from noisewright.proof.profiles.joint import JointProfile, factors_of, joint
+from noisewright.proof.profiles.laws import law_profile
+from noisewright.proof.profiles.renyi import ConcentratedProfile, RenyiProfile
+from noisewright.proof.profiles.smooth import stretches
 from tests import hockey_sticks as sticks
 
 BITS = 128

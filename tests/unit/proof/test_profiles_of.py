@@ -13,14 +13,13 @@ import pytest
 import noisewright as nw
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.alike import Alike
-from noisewright.mechanisms.per_coordinate import PerCoordinate
+from noisewright.mechanisms.per_coordinate import IdenticalNoise, PerCoordinate
 from noisewright.numerics.distances import upper_distance
 from noisewright.proof.metric import farthest
-from noisewright.proof.profiles import GaussianProfile, LeastProfile, PairProfile, Profile
-from noisewright.proof.profiles_joint import factors_of
-from noisewright.proof.profiles_laws import law_profile
-from noisewright.proof.profiles_of import PROFILES, _of_requirement
+from noisewright.proof.profiles.base import GaussianProfile, LeastProfile, PairProfile, Profile
+from noisewright.proof.profiles.certified import PROFILES, _of_requirement
+from noisewright.proof.profiles.joint import factors_of
+from noisewright.proof.profiles.laws import law_profile
 from tests.examples import EXAMPLES
 
 BITS = 128
@@ -76,10 +75,10 @@ def test_numbers_that_move_at_once_are_added_up(change: Any):
 
 
 def test_bins_that_change_together_are_added_up():
-    made = Alike(nw.Histogram(7, bins_per_person=2), whole(2))
+    made = IdenticalNoise(nw.Histogram(7, bins_per_person=2), whole(2))
     assert factors_of(of(made)) == ((law_profile(made.part.law, Fraction(1)), 2),)
     assert_just_above(deltas(of(made)), enumerated([(2.0, 1)] * 2))
-    assert factors_of(of(Alike(nw.Histogram(7, replace=True), whole(2))))[0][1] == 2
+    assert factors_of(of(IdenticalNoise(nw.Histogram(7, replace=True), whole(2))))[0][1] == 2
 
 
 def test_gaussian_noise_is_one_gaussian_of_the_longest_difference():

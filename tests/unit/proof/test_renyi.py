@@ -9,13 +9,12 @@ import mpmath
 import pytest
 
 import noisewright as nw
-from noisewright.lab.paper_bounds import paper_bound
-from noisewright.laws.folds import GammaFold, two_point_fold
+from noisewright.lab.r2dp.tables import paper_bound
 from noisewright.laws.piecewise import staircase
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import GammaFold, TwoFold, two_point_fold
 from noisewright.numerics.balls import precision, upper
+from noisewright.proof.mixtures import renyi_ball
 from noisewright.proof.renyi import _tails as tails_beyond, concentrated_rho, renyi_divergence
-from noisewright.proof.twofold import renyi_ball
 
 F = Fraction
 

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.lab.paper_bounds import paper_bound
-from noisewright.laws.folds import GammaFold, point_fold, two_point_fold
-from noisewright.laws.twofold import TwoFold
+from noisewright.lab.r2dp.tables import paper_bound
+from noisewright.laws.two_fold import GammaFold, TwoFold, point_fold, two_point_fold
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidPrivacyError, MechanismFileError, UncertifiedError
+from noisewright.proof.mixtures import renyi_ball
 from noisewright.proof.pure import pure_bound
 from noisewright.proof.renyi import renyi_divergence
-from noisewright.proof.twofold import renyi_ball
 from noisewright.sample.certified import Certified, make_certified
 from tests.twofold import FOLDS
 

@@ -201,8 +201,8 @@ HISTOGRAMS = [(nw.Histogram(4), 1), (nw.Histogram(4, bins_per_person=3), 3), (nw
 def test_a_histogram_costs_what_the_bins_of_one_person_cost(query, bins):
     assert query.together == bins
     count = nw.Scalar(1, integer=True)
-    laplace = M.Alike(query, M.Additive(count, L.DiscreteLaplace(F(3)), INTEGERS))
-    normal = M.Alike(query, M.Additive(count, L.DiscreteGaussian(F(3)), INTEGERS))
+    laplace = M.IdenticalNoise(query, M.Additive(count, L.DiscreteLaplace(F(3)), INTEGERS))
+    normal = M.IdenticalNoise(query, M.Additive(count, L.DiscreteGaussian(F(3)), INTEGERS))
     assert nw.certify(laplace, nw.PureDP(10)).bound == F(bins, 3)
     assert nw.certify(normal, nw.ZeroConcentratedDP(10)).bound == F(bins, 18)
     assert nw.certify(normal, nw.RenyiDP(4, 10)).bound == F(4 * bins, 18)
@@ -219,19 +219,20 @@ def test_a_histogram_costs_what_the_bins_of_one_person_cost(query, bins):
 def test_bins_with_a_delta_are_composed(bins):
     """Discrete Gaussian noise against the sum over all losses; two ways below it that need no composition."""
     query, count, epsilon = nw.Histogram(9, bins_per_person=bins), nw.Scalar(1, integer=True), F(1)
-    made = M.Alike(query, M.Additive(count, L.DiscreteGaussian(F(2)), INTEGERS))
+    made = M.IdenticalNoise(query, M.Additive(count, L.DiscreteGaussian(F(2)), INTEGERS))
     bound = float(nw.certify(made, nw.ApproxDP(epsilon, "9/10")).bound)
     truth = _delta((1,) * bins, 2.0, float(epsilon))
     assert truth <= bound <= truth * 1.001
-    pure = M.Alike(query, M.Additive(count, L.DiscreteLaplace(F(bins)), INTEGERS))
+    pure = M.IdenticalNoise(query, M.Additive(count, L.DiscreteLaplace(F(bins)), INTEGERS))
     assert nw.certify(pure, nw.ApproxDP(1, "1/10")).bound == 0
-    narrow = M.Alike(query, M.Additive(count, L.DiscreteLaplace(F(bins) * F(99, 100)), INTEGERS))
+    narrow = M.IdenticalNoise(query, M.Additive(count, L.DiscreteLaplace(F(bins) * F(99, 100)), INTEGERS))
     assert nw.certify(narrow, nw.ApproxDP(1, "1/10")).bound > 0
     cut = nw.design(count, privacy=nw.ApproxDP(epsilon / bins, F(1, 100 * bins)), utility=nw.SquaredError())
     law = next(c.certified.mechanism for c in cut.candidates if c.name == "tailored")
     share = nw.certify(law, nw.ApproxDP(epsilon / bins, "9/10")).bound
     # Nearly all of its delta are values that become impossible, and any one bin may show one.
-    assert share * F(3, 2) < nw.certify(M.Alike(query, law), nw.ApproxDP(epsilon, "9/10")).bound <= bins * share
+    joint = nw.certify(M.IdenticalNoise(query, law), nw.ApproxDP(epsilon, "9/10")).bound
+    assert share * F(3, 2) < joint <= bins * share
 
 
 def _delta(d: tuple[int, ...], std: float, epsilon: float) -> float:
@@ -290,6 +291,6 @@ def test_a_whole_number_moves_by_one_at_least(ball, integer):
 
 def test_shares_of_the_smallest_epsilon_are_no_requirement_that_somebody_asked_for():
     part = nw.mechanisms.Additive(nw.Scalar(1, integer=True), nw.laws.DiscreteGaussian(2), nw.laws.Lattice.integers())
-    counts = nw.mechanisms.Alike(nw.Histogram(9, bins_per_person=3), part)
+    counts = nw.mechanisms.IdenticalNoise(nw.Histogram(9, bins_per_person=3), part)
     with pytest.raises(nw.errors.UncertifiedError, match="in several bins"):
         nw.certify(counts, nw.ApproxDP(Fraction(1, 10**5), Fraction(1, 10**6)))

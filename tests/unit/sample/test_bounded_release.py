@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 import noisewright.sample.certified  # noqa: F401  # makes every sampler known
-from noisewright.mechanisms.conditional import Grid
-from noisewright.mechanisms.rows import Rows
+from noisewright.mechanisms.bounded.conditional import Grid, Rows
 from noisewright.problem.errors import InvalidAnswerError
-from noisewright.sample.conditional import ConditionalDrawer
+from noisewright.sample.bounded import ConditionalDrawer
 from tests.mechanisms_by_hand import FAILS, FITS, bounded_question, fit, telltale
 from tests.replay import Replay
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import noisewright.sample.certified  # noqa: F401  # makes every sampler known
-from noisewright.mechanisms.choice import PermuteAndFlip
+from noisewright.mechanisms.selection import PermuteAndFlip
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.privacy import PureDP

@@ -9,7 +9,7 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from noisewright.sample.certified import make_certified
-from noisewright.sample.uniform import SystemEntropy
+from noisewright.sample.entropy import SystemEntropy
 from tests.mechanisms_by_hand import GEOMETRIC, ONE_EPSILON
 
 

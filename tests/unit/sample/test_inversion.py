@@ -14,15 +14,11 @@ import pytest
 
 from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.laws.piecewise import Piecewise
-from noisewright.mechanisms.rows import WeightedRow
+from noisewright.mechanisms.bounded.conditional import WeightedRow
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS, Field
-from noisewright.sample.folded import Folded
-from noisewright.sample.refine import Inverter
-from noisewright.sample.runs import Runs
-from noisewright.sample.sampler import NoiseSampler
-from noisewright.sample.segments import Segments, segments_of
-from noisewright.sample.table import CdfTable
+from noisewright.sample.inversion import CdfTable, Inverter, Runs, Segments, segments_of
+from noisewright.sample.sampler import Folded, NoiseSampler
 from tests.mechanisms_by_hand import FAILS, FITS, fit
 from tests.replay import Replay
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import noisewright.sample.certified  # noqa: F401  # makes every sampler known
-from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
+from noisewright.mechanisms.linear.noise import Block, LinearElliptical, LinearLaplace
 from noisewright.numerics.balls import ball
 from noisewright.problem.linear import Linear
 from noisewright.sample.drawers import drawer_for
+from noisewright.sample.integer_noise import TwoSided
 from noisewright.sample.linear import RoundNoise
-from noisewright.sample.two_sided import TwoSided
 from tests.mechanisms_by_hand import FAILS, FITS, fit, geometric_masses, shaped_masses
 from tests.replay import Replay
 

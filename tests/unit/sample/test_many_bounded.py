@@ -10,18 +10,16 @@ import pytest
 
 import noisewright.sample.certified  # noqa: F401  # makes every sampler known
 from noisewright.laws.bumps import Plateau, Sine
-from noisewright.mechanisms.blend import Blend
-from noisewright.mechanisms.composite import Composite
-from noisewright.mechanisms.conditional import Conditional, Grid, uniform_grid
-from noisewright.mechanisms.places import places_of
-from noisewright.mechanisms.rounding import as_numbers
-from noisewright.mechanisms.rows import Rows
-from noisewright.mechanisms.truncated import Truncated
+from noisewright.mechanisms.answers import as_numbers
+from noisewright.mechanisms.bounded.composite import Blend, Composite
+from noisewright.mechanisms.bounded.conditional import Conditional, Grid, Rows, uniform_grid
+from noisewright.mechanisms.bounded.positions import positions_of
+from noisewright.mechanisms.bounded.truncated import Truncated
 from noisewright.numerics.balls import floor_scaled, precision
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.queries import Bounded
-from noisewright.sample.conditional import ConditionalDrawer, float_rows
+from noisewright.sample.bounded import ConditionalDrawer, float_rows
 from tests.mechanisms_by_hand import FAILS, FITS, fit
 from tests.replay import Replay
 
@@ -81,7 +79,7 @@ def test_many_answers_are_located_as_each_of_them(points: tuple[Fraction, ...], 
     beside = [np.nextafter(x, to) for x in floats for to in (-np.inf, np.inf)]
     answers = np.array([*floats, *beside, 0.3, 0.1, 0.55, 1e-310, 0.0, -0.0]).astype(kind)
     answers = answers[(answers >= floats[0]) & (answers <= floats[-1])]
-    found = places_of(answers, points, None, grid.locate)
+    found = positions_of(answers, points, None, grid.locate)
     for j, answer in enumerate(answers):
         row, share = grid.locate(answer)
         assert (int(found.rows[j]), found.share(j), bool(found.on_grid[j])) == (row, share, not share)

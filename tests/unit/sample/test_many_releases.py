@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 
 import noisewright.sample.certified  # noqa: F401  # makes every sampler known
+from noisewright.explain.errors import describe_error
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
-from noisewright.laws.lattice import Lattice
+from noisewright.laws.lattice import Lattice, decimals_of
 from noisewright.laws.piecewise import staircase
 from noisewright.mechanisms.additive import Additive
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.queries import Scalar
-from noisewright.sample.drawers import describe_error, drawer_for
-from noisewright.sample.points import Points, decimals_of
+from noisewright.sample.drawers import drawer_for
+from noisewright.sample.points import Points
 from noisewright.sample.sampler import NoiseSampler
 from tests.mechanisms_by_hand import FAILS, FITS, GEOMETRIC, fit, geometric_masses
 from tests.replay import Replay

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.lab.dx_claims import theorem_four
-from noisewright.lab.dx_printed import weights_noise_free
-from noisewright.mechanisms.selection import MetricSmallDB
+from noisewright.lab.metric.claims import theorem_four
+from noisewright.lab.metric.printed import weights_noise_free
+from noisewright.mechanisms.linear.synthetic import MetricSmallDB
 from noisewright.problem.errors import InvalidInputError, UncertifiedError
 from noisewright.proof.certify import certify
-from noisewright.sample.choice import choose
-from noisewright.sample.uniform import SystemEntropy
+from noisewright.sample.entropy import SystemEntropy
+from noisewright.sample.selection import choose
 
 LINE = nw.metrics.Matrix([[abs(i - j) for j in range(4)] for i in range(4)])
 QUERY = nw.Linear([[0, 1, 0, 1], [0, 0, 1, 1], [0, 1, 2, 3]])

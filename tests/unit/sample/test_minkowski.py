@@ -10,10 +10,10 @@ import pytest
 
 import noisewright as nw
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
+from noisewright.mechanisms.tails import RoundTail
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.sample.certified import make_certified
-from noisewright.sample.minkowski import MinkowskiSampler
-from noisewright.sample.tails import RoundTail
+from noisewright.sample.norm_shaped import MinkowskiSampler
 from tests.mechanisms_by_hand import FAILS, FITS, fit, shaped_masses
 from tests.replay import Replay
 
@@ -56,7 +56,7 @@ def test_balls_alone_keep_shaped_noise_as_floats_do(
     size: int, rate: Fraction, order: Fraction, reach: int, monkeypatch: pytest.MonkeyPatch
 ):
     """With a margin of one nothing is clear to the floats, and every proposal is decided in balls."""
-    monkeypatch.setattr("noisewright.sample.minkowski._MARGIN", 1.0)
+    monkeypatch.setattr("noisewright.sample.norm_shaped._MARGIN", 1.0)
     sampler, replay = MinkowskiSampler(size, rate, order), Replay(seed=6)
     drawn = [tuple(sampler.one(replay)) for _ in range(500)]
     assert fit(drawn, shaped_masses(size, float(rate), norm(order), reach)) > FITS

@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 
 import noisewright.sample.certified  # noqa: F401  # makes every sampler known
+from noisewright.explain.errors import describe_error
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.piecewise import skewed_staircase
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.choice import RandomExponential
-from noisewright.mechanisms.exponential import MinkowskiExponential
-from noisewright.mechanisms.truncated import Truncated
+from noisewright.mechanisms.bounded.truncated import Truncated
+from noisewright.mechanisms.selection import MinkowskiExponential, RandomExponential
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded, Choice, Scalar
 from noisewright.sample.certified import make_certified
-from noisewright.sample.drawers import describe_error, drawer_for
+from noisewright.sample.drawers import drawer_for
 from tests.mechanisms_by_hand import FAILS, FITS, GEOMETRIC, ONE_EPSILON, fit, geometric_masses
 from tests.replay import Replay, SameEntropy
 

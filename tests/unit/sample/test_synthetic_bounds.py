@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.metric_choice import MetricChoice
+from noisewright.mechanisms.selection import MetricChoice
 from noisewright.numerics.distances import lower_squared
 from noisewright.numerics.pairs import longer
 from noisewright.proof.certify import certify

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import noisewright.sample.certified  # noqa: F401  # makes every sampler known
-from noisewright.lab.metropolis import smalldb_by_metropolis
-from noisewright.mechanisms.selection import MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.lab.metric.metropolis import smalldb_by_metropolis
+from noisewright.mechanisms.linear.synthetic import MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.numerics.lp import reweighed as reweighed_again
 from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.linear import Linear
-from noisewright.sample import synthetic
+from noisewright.sample import selection as synthetic
 from noisewright.sample.drawers import drawer_for
 from tests.mechanisms_by_hand import FAILS, FITS, fit, geometric_masses
 from tests.replay import Replay

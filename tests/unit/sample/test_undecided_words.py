@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from flint import arb, fmpq
 
-from noisewright.mechanisms.linear import Block
-from noisewright.mechanisms.places import Places
+from noisewright.mechanisms.bounded.positions import GridPositions
+from noisewright.mechanisms.linear.noise import Block
 from noisewright.numerics.balls import precision
-from noisewright.sample.choice import choose
-from noisewright.sample.conditional import _bernoulli, _coins
+from noisewright.sample.bounded import _bernoulli, _coins
+from noisewright.sample.integer_noise import TwoSided, flip
 from noisewright.sample.linear import RoundNoise
-from noisewright.sample.shells import RoundBlockSampler
-from noisewright.sample.two_sided import TwoSided, flip
+from noisewright.sample.norm_shaped import RoundBlockSampler
+from noisewright.sample.selection import choose
 from tests.replay import Replay
 
 TOP = 2**64 - 1
@@ -65,7 +65,7 @@ def test_a_coin_compares_all_the_bits_it_is_given(rate: Fraction):
 def coins(share: Fraction, count: int, stream: Replay) -> list[int]:
     """Coins of one share for many answers, each with a word of its own."""
     shares, slack = np.full(count, float(share)), np.full(count, 2.0**-52)
-    places = Places(np.zeros(count, dtype=np.int64), shares, slack, np.full(count, not share), lambda j: share)
+    places = GridPositions(np.zeros(count, dtype=np.int64), shares, slack, np.full(count, not share), lambda j: share)
     return _coins(places, stream.words(count), stream).tolist()
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import noisewright.sample.certified  # noqa: F401  # makes every sampler known
+from noisewright.explain.errors import describe_error
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
 from noisewright.laws.lattice import Lattice
@@ -20,8 +21,8 @@ from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.problem.queries import Scalar, Vector
 from noisewright.problem.sensitivity import Box
-from noisewright.sample.drawers import describe_error, drawer_for
-from noisewright.sample.shells import RoundBlockSampler, ShellSampler
+from noisewright.sample.drawers import drawer_for
+from noisewright.sample.norm_shaped import RoundBlockSampler, ShellSampler
 from tests.mechanisms_by_hand import FAILS, FITS, fit, shaped_masses
 from tests.replay import Replay
 
@@ -148,7 +149,7 @@ def test_shaped_noise_has_mass_by_its_norm_alone(kind, norm, size, rate, reach, 
 
 def test_balls_alone_keep_round_noise_as_floats_do(monkeypatch: pytest.MonkeyPatch):
     """With a margin of one nothing is clear to the floats, and every proposal is decided in balls."""
-    monkeypatch.setattr("noisewright.sample.shells._MARGIN", 1.0)
+    monkeypatch.setattr("noisewright.sample.norm_shaped._MARGIN", 1.0)
     sampler, replay = RoundBlockSampler(3, Fraction(5, 2)), Replay(seed=6)
     drawn = [tuple(sampler.one(replay)) for _ in range(1000)]
     assert fit(drawn, shaped_masses(3, 2.5, length, 9)) > FITS

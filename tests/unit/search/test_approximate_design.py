@@ -11,12 +11,12 @@ import pytest
 import noisewright as nw
 from noisewright.numerics.fields import FLOATS
 from noisewright.sample.certified import make_certified
+from noisewright.search import cache
 from noisewright.search.bounds.approximate import Dual, find_dual, proven_bound
 from noisewright.search.designers import scalar_approximate
-from noisewright.search.designers.plan_words import gaussian_wins_from
+from noisewright.search.designers.plan import gaussian_wins_from
 from noisewright.search.families import approximate
 from noisewright.search.programmes.approximate import solved_law
-from noisewright.search.tools import cache
 from tests.cache_files import content_of, write
 from tests.forgery import put
 

@@ -22,7 +22,7 @@ from noisewright.search.bounds.pure import (
     quantile_optimum,
     usefulness_optimum,
 )
-from noisewright.search.families.staircase import integer_staircase, tuned_staircase
+from noisewright.search.families.scalar_pure import integer_staircase, tuned_staircase
 
 EPSILONS = [Fraction(1, 20), Fraction(1, 2), Fraction(1), Fraction(3), Fraction(10)]
 

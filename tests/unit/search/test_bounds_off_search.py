@@ -12,10 +12,10 @@ from noisewright.numerics.balls import lower, precision
 from noisewright.search.bounds import pure as bounds
 from noisewright.search.bounds.approximate import Dual, find_dual, proven_bound
 from noisewright.search.bounds.pure import best_possible, power_bound
-from noisewright.search.bounds.two_fold import check_inequality
+from noisewright.search.designer import outward
 from noisewright.search.families.calibration import GAUSSIAN, _checked
-from noisewright.search.families.staircase import smallest_integer_width
-from noisewright.search.report.designer import outward
+from noisewright.search.families.scalar_pure import smallest_integer_width
+from noisewright.search.families.two_fold import check_inequality
 
 
 @pytest.mark.parametrize("split", [0.02, 0.2, 0.6, 0.95])

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from noisewright.search.tools.golden import Look, first_place, five_digits
+from noisewright.search.golden_section import Look, first_place, five_digits
 
 SMALLEST, LARGEST = Fraction(1, 100_000), Fraction(32)
 

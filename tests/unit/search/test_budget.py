@@ -17,10 +17,10 @@ from noisewright.problem.errors import (
 from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_EPSILON, PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, SquaredError, Usefulness
+from noisewright.search import budget as pricing
 from noisewright.search.bounds.pure import best_possible
 from noisewright.search.budget import budget_for
 from noisewright.search.design import design
-from noisewright.search.designers import scalar_pure
 
 ONE = Scalar(1)
 
@@ -118,12 +118,12 @@ def test_noise_that_cannot_pay_is_named():
 )
 def test_a_target_is_found_in_few_looks(monkeypatch: pytest.MonkeyPatch, utility, target):
     """Halving to a millionth takes twenty looks for each of three rows; lines take a third of that."""
-    looked, look = [], scalar_pure._quick_value
+    looked, look = [], pricing._quick_value
 
     def counted(*asked):
         looked.append(asked)
         return look(*asked)
 
-    monkeypatch.setattr(scalar_pure, "_quick_value", counted)
+    monkeypatch.setattr(pricing, "_quick_value", counted)
     assert len(budget_for(ONE, utility=utility, target=target).rows) == 3
     assert len(looked) <= 30

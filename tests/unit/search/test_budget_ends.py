@@ -11,8 +11,7 @@ import noisewright as nw
 from noisewright.numerics.balls import ball, hull, precision
 from noisewright.problem.privacy import SMALLEST_EPSILON
 from noisewright.search.bounds.pure import best_possible
-from noisewright.search.budget import budget_for, impossible_at
-from noisewright.search.report.budget import reaches
+from noisewright.search.budget import budget_for, impossible_at, reaches
 
 
 def _between(low: str, high: str) -> Any:

@@ -18,10 +18,10 @@ from noisewright.problem.errors import (
     UnreachableTargetError,
 )
 from noisewright.search import budget as doors
+from noisewright.search.budget import reaches
 from noisewright.search.design import DESIGNERS, design
 from noisewright.search.designers.bounded import bounded_designer
 from noisewright.search.programmes.layout import Size
-from noisewright.search.report.budget import reaches
 from tests.bounded import few_forms
 from tests.wording import stumbles
 

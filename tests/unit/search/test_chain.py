@@ -13,7 +13,7 @@ from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, Expected, Growth, SquaredError
 from noisewright.search.bounds.chain import LossGrid
 from noisewright.search.bounds.pure import best_possible
-from noisewright.search.families.staircase import from_grid
+from noisewright.search.families.scalar_pure import from_grid
 
 ABSOLUTE = Expected(abs, growth=1)
 SQUARED = Expected(lambda x: x * x, growth=2)

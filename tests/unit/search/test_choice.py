@@ -12,7 +12,7 @@ import pytest
 from scipy.optimize import linprog
 
 import noisewright as nw
-from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
+from noisewright.mechanisms.selection import PermuteAndFlip, RandomExponential
 from noisewright.search.bounds.pure import best_choice
 from noisewright.search.design import designer_for
 

@@ -13,7 +13,7 @@ from scipy.stats import norm
 
 import noisewright as nw
 from noisewright.numerics.fields import FLOATS
-from noisewright.search.families.composition import (
+from noisewright.search.families.planned import (
     Losses,
     composed,
     laplace_losses,

@@ -12,7 +12,7 @@ from scipy.integrate import quad
 
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, Expected, Growth, PowerError, Usefulness
-from noisewright.search.families.tailored import primitive
+from noisewright.search.families.scalar_pure import primitive
 
 ONE = Fraction(1)
 LOPSIDED = Expected(lambda x: x if x > 0 else -3 * x, growth=Growth(1, 3))

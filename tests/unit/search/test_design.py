@@ -20,8 +20,8 @@ from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, Expected, Growth, SquaredError, Usefulness
 from noisewright.search.design import design
+from noisewright.search.designer import Proposal, _candidate, _ranked, outward, relative_gap
 from noisewright.search.designers import scalar_pure as scalar
-from noisewright.search.report.designer import Proposal, _candidate, _ranked, outward, relative_gap
 from noisewright.search.report.report import Candidate
 
 ONE = PureDP(1)

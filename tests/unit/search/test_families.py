@@ -13,7 +13,7 @@ from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, PowerError, SquaredError, Usefulness
 from noisewright.proof.certify import certify
-from noisewright.search.families.staircase import (
+from noisewright.search.families.scalar_pure import (
     aligned_split,
     best_half,
     best_quantile,

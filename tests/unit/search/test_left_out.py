@@ -18,11 +18,11 @@ from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.additive import Additive
 from noisewright.proof.pure import pure_bound
 from noisewright.search.design import DESIGNERS
+from noisewright.search.designer import Designer, Proposal, check_bound, designed, restored
 from noisewright.search.designers.plan import _proven
 from noisewright.search.families.calibration import pure_scale, rounded_up
 from noisewright.search.families.planned import Candidate, Plan
-from noisewright.search.report.designer import Designer, Proposal, check_bound, designed, restored
-from noisewright.search.report.shown import quiet
+from noisewright.search.report.progress import quiet
 
 EPSILONS = [Fraction(i, 10) for i in (1, 3, 5, 8, 10, 17, 20, 30, 47, 80, 100, 199)]
 POWERS = [Fraction(i, 20) for i in range(6, 20)]

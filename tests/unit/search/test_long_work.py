@@ -10,10 +10,10 @@ import pytest
 
 import noisewright as nw
 from noisewright.app.cli import main
-from noisewright.problem.remarks import tell_if_long
+from noisewright.problem.warnings import tell_if_long
 from noisewright.search import design as searched
 from noisewright.search.design import designer_for
-from noisewright.search.families import optimal
+from noisewright.search.families import strategies as optimal
 
 SQUARED, PURE, APPROXIMATE = nw.SquaredError(), nw.PureDP(1), nw.ApproxDP(1, "1e-6")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.lab.strategies import equal_noise, equal_shares, parameter_selection
+from noisewright.lab.metric.printed import equal_noise, equal_shares, parameter_selection
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
 from noisewright.problem.errors import (
@@ -19,7 +19,7 @@ from noisewright.problem.errors import (
     InvalidUtilityError,
 )
 from noisewright.search.families.linear import laplace_mechanism
-from noisewright.search.programmes.pairs import PairTable, best_single
+from noisewright.search.programmes.linear import PairTable, best_single
 
 TOTAL = nw.SquaredError()
 
@@ -91,7 +91,7 @@ def test_weights_and_other_utilities_are_served():
 def test_beyond_the_pairs_that_fit_cutting_planes_find_the_same_optimum(monkeypatch):
     privacy = nw.MetricPrivacy(nw.metrics.Euclidean(_points(2, 90)))
     whole = nw.design(nw.Linear(_matrix(2, 3, 90)), privacy=privacy, utility=TOTAL)
-    monkeypatch.setattr("noisewright.search.programmes.pairs.ALL_PAIRS", 10)
+    monkeypatch.setattr("noisewright.search.programmes.linear.ALL_PAIRS", 10)
     # Another question object, about which no pairs are remembered.
     cut = nw.design(nw.Linear(_matrix(2, 3, 90)), privacy=privacy, utility=TOTAL)
     assert {c.name: c.value for c in cut.candidates}.keys() == {"metric Laplace", "elliptical"}

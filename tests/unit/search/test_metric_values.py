@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.linear import Block
+from noisewright.mechanisms.linear.noise import Block
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.linear import Block, LinearElliptical, LinearLaplace
-from noisewright.mechanisms.linear_widths import _beyond, _directed
+from noisewright.mechanisms.linear.errors import _beyond, _directed
+from noisewright.mechanisms.linear.noise import Block, LinearElliptical, LinearLaplace
 from noisewright.numerics.balls import ball, lower, precision, upper
 
 COLUMNS = ((0, 1, 2), (1, 0, 3))
@@ -66,7 +66,7 @@ def test_the_smallest_half_width_lies_inside_its_ball(mechanism, reach, confiden
     if isinstance(mechanism, LinearLaplace):
         assert high - low <= 1e-6 * high
     # What a certified mechanism says of itself is an upper end of the same.
-    from noisewright.sample.half_widths import half_width
+    from noisewright.mechanisms.half_widths import half_width
 
     assert half_width(mechanism, confidence, joint=True) >= low
 

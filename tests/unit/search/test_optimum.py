@@ -10,7 +10,7 @@ import pytest
 from noisewright.laws.piecewise import staircase
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, PowerError, SquaredError, Usefulness
-from noisewright.search.families.staircase import best_quantile, best_split
+from noisewright.search.families.scalar_pure import best_quantile, best_split
 
 EPSILONS = [Fraction(1, 20), Fraction(1, 2), Fraction(1), Fraction(3), Fraction(10)]
 

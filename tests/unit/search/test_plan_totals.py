@@ -14,9 +14,9 @@ from scipy.signal import fftconvolve
 import noisewright as nw
 from noisewright.numerics.fields import FLOATS
 from noisewright.search.design import DESIGNERS
+from noisewright.search.designer import Proposal, restored
 from noisewright.search.designers.plan import plan_designer
-from noisewright.search.families.planned_table import _weights
-from noisewright.search.report.designer import Proposal, restored
+from noisewright.search.families.planned import _weights
 
 EPSILON, DELTA, COUNT = 1.0, 0.01, 3
 _CELLS_OF_LOSS = 20_000

@@ -9,8 +9,8 @@ from types import ModuleType
 
 import pytest
 
-from noisewright.search.report import shown as words
-from noisewright.search.report.shown import progress_bar
+from noisewright.search.report import progress as words
+from noisewright.search.report.progress import progress_bar
 
 Action = Callable[[], None]
 

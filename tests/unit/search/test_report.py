@@ -15,9 +15,8 @@ from matplotlib.patches import Rectangle
 
 import noisewright as nw
 from noisewright.problem.errors import InvalidInputError
-from noisewright.problem.histogram import Histogram
 from noisewright.problem.privacy import PureDP
-from noisewright.problem.queries import Scalar
+from noisewright.problem.queries import Histogram, Scalar
 from noisewright.problem.utilities import ErrorQuantile, Expected, Growth, LargestError, SquaredError, Usefulness
 from noisewright.sample.certified import Certified
 from noisewright.search.budget import budget_for

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from noisewright.accounting.compose import compose
+from noisewright.accounting.composition import compose
 from noisewright.problem.errors import InvalidInputError, MechanismFileError
 from noisewright.problem.linear import Linear
 from noisewright.problem.metrics import Hamming

@@ -11,8 +11,8 @@ from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, PowerError, SquaredError, Usefulness
 from noisewright.search.design import designer_for
-from noisewright.search.report.designer import check_problem
-from noisewright.search.tools.golden import round_number
+from noisewright.search.designer import check_problem
+from noisewright.search.golden_section import round_number
 
 
 def test_only_usefulness_is_measured_in_the_unit_of_the_answer():

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.mechanisms.linear_values import estimate_independent
+from noisewright.mechanisms.linear.errors import estimate_independent
 from noisewright.search.bounds.approximate import _costs_from_below
 from noisewright.search.families.calibration import rounded_up
-from noisewright.search.families.composition import largest_rate
+from noisewright.search.families.planned import largest_rate
 from noisewright.search.families.shapes import two_point
 from noisewright.search.families.two_fold import two_fold_optimum
+from noisewright.search.families.vector_parts import exact_shares
 from noisewright.search.programmes import linear as metric_programmes
-from noisewright.search.programmes.feasible import smallest_epsilon, smallest_margin
+from noisewright.search.programmes.bounded import smallest_epsilon, smallest_margin
 from noisewright.search.programmes.linear import best_ellipse, best_rates
-from noisewright.search.report.words import limit_text
-from noisewright.search.tools.shares import exact_shares
+from noisewright.search.report.render import limit_text
 from tests.bounded import question
 
 
@@ -185,8 +185,8 @@ def test_cutting_planes_go_on_until_no_pair_is_violated(monkeypatch: pytest.Monk
     points, matrix = np.round(rng.uniform(0, 9, (40, 2)), 2), np.round(rng.normal(size=(3, 40)), 2)
     query, privacy = nw.Linear(matrix.tolist()), nw.MetricPrivacy(nw.metrics.Euclidean(points.tolist()))
     whole = {c.name: c.value for c in nw.design(query, privacy=privacy, utility=nw.SquaredError()).candidates}
-    monkeypatch.setattr("noisewright.search.programmes.pairs.ALL_PAIRS", 10)
-    monkeypatch.setattr("noisewright.search.programmes.pairs._ADDED", 2)
+    monkeypatch.setattr("noisewright.search.programmes.linear.ALL_PAIRS", 10)
+    monkeypatch.setattr("noisewright.search.programmes.linear._ADDED", 2)
     # Another question object, about which no pairs are remembered.
     cut = nw.design(nw.Linear(matrix.tolist()), privacy=privacy, utility=nw.SquaredError())
     for candidate in cut.candidates:

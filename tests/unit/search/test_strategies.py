@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 import noisewright as nw
-from noisewright.lab.dx import instance
-from noisewright.lab.dx_printed import parameter_selection_as_printed
-from noisewright.lab.strategies import equal_noise, equal_shares, parameter_selection
+from noisewright.lab.metric.printed import (
+    equal_noise,
+    equal_shares,
+    parameter_selection,
+    parameter_selection_as_printed,
+)
+from noisewright.lab.metric.reproduction import instance
 from noisewright.search.families.linear import laplace_mechanism
 
 OVERSPENDING_SEED = 11

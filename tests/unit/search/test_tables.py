@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from noisewright.search.report.shown import html_table, number, text_table
-from noisewright.search.report.words import percent
+from noisewright.search.report.render import html_table, number, percent, text_table
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,14 @@ from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import AbsoluteError, SquaredError, Usefulness
 from noisewright.proof.certify import certify
-from noisewright.search.families.staircase import tuned_staircase
-from noisewright.search.families.tailored import Programme, neighbours, read_levels, repaired_levels, tailored
+from noisewright.search.families.scalar_pure import (
+    Programme,
+    neighbours,
+    read_levels,
+    repaired_levels,
+    tailored,
+    tuned_staircase,
+)
 from tests.brute import privacy_loss
 
 ONE = Fraction(1)

@@ -9,7 +9,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.proof.composed import joint_delta, move_of
-from noisewright.search.families.together import float_joint_delta, largest_shift
+from noisewright.search.families.calibration import float_joint_delta, largest_shift
 
 F = Fraction
 PRIVACY = nw.ApproxDP(1, "1e-6")

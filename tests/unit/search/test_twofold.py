@@ -8,16 +8,20 @@ from fractions import Fraction
 import pytest
 
 import noisewright as nw
-from noisewright.lab.r2dp_claims import smallest_epsilon_that_helps
+from noisewright.lab.r2dp.claims import smallest_epsilon_that_helps
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidInputError, InvalidUtilityError, SolverError, UncertifiedError
 from noisewright.proof.approximate import approximate_delta
-from noisewright.search.bounds.two_fold import check_inequality, proven_cost
+from noisewright.search.designer import Proposal, _candidate
 from noisewright.search.designers.two_fold import two_fold_mechanism
 from noisewright.search.families.approximate import float_value
-from noisewright.search.families.two_fold import two_fold_optimum
-from noisewright.search.families.two_fold_laws import best_mixture, calibrated
-from noisewright.search.report.designer import Proposal, _candidate
+from noisewright.search.families.two_fold import (
+    best_mixture,
+    calibrated,
+    check_inequality,
+    proven_cost,
+    two_fold_optimum,
+)
 
 UTILITIES = [
     nw.AbsoluteError(),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.search.report.words import UNEVEN, uneven_note
+from noisewright.search.report.render import UNEVEN, uneven_note
 
 PURE = nw.PureDP(1)
 SUMS = nw.Vector(nw.Box([1, 120, 1_000_000]))

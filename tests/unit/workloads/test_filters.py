@@ -11,13 +11,20 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import noisewright as nw
-from noisewright.mechanisms.strategy_values import LARGEST_DENSE, each_of, total_of
-from noisewright.numerics import mirrored
+from noisewright.mechanisms.strategies.values import LARGEST_DENSE, each_of, total_of
+from noisewright.numerics import toeplitz_hankel as mirrored
 from noisewright.numerics.balls import ball, lower, precision, upper
-from noisewright.numerics.mirrored import Mirror, mirrored_inverse, quarter_filter
-from noisewright.numerics.runs import Runs, distance_sum, pair_sums, prefix_squares
+from noisewright.numerics.toeplitz_hankel import (
+    Mirror,
+    Runs,
+    distance_sum,
+    mirrored_inverse,
+    pair_sums,
+    prefix_squares,
+    quarter_filter,
+)
 from noisewright.numerics.workloads import gram
-from noisewright.proof.strategy import squared_reach
+from noisewright.proof.strategies import squared_reach
 from noisewright.sample.certified import make_certified
 from noisewright.sample.strategy import WorkloadAnswer
 from noisewright.search.bounds.line import least_line

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from noisewright.proof.strategy import squared_reach, taxi_reach
+from noisewright.proof.strategies import squared_reach, taxi_reach
 from tests.workloads import M, W, exact_reach, several_rows
 
 MANY = 3_000

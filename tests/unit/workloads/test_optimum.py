@@ -11,15 +11,14 @@ import pytest
 
 import noisewright as nw
 from noisewright.numerics.workloads import gram
-from noisewright.proof.strategy import squared_reach
+from noisewright.proof.strategies import squared_reach
 from noisewright.search.bounds.line import Witness, least_line, least_total, least_worst, proven_line
 from noisewright.search.bounds.unbiased import least_unbiased
-from noisewright.search.families import optimal
-from noisewright.search.families.optimal import best_residuals, optimum_of, whole
-from noisewright.search.families.strategies import merged, squared_budget
+from noisewright.search.cache import forget
+from noisewright.search.families import strategies as optimal
+from noisewright.search.families.strategies import best_residuals, merged, optimum_of, squared_budget, whole
 from noisewright.search.programmes.strategy import best_total
 from noisewright.search.report.plots import rows_over_noise
-from noisewright.search.tools.cache import forget
 from tests.workloads import LISTED, STRATEGIES, WORKLOADS, W
 
 CONCENTRATED = nw.ZeroConcentratedDP("0.5")

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.laws.rounded_normal import RoundedNormal
+from noisewright.laws.gaussian import RoundedNormal
 from noisewright.numerics.balls import around, ball, lower, precision, upper
 from noisewright.problem.records import digest
 from noisewright.sample.certified import make_certified
-from noisewright.sample.normal_rows import below, normal_rows
-from noisewright.sample.refine import Inverter
+from noisewright.sample.integer_noise import below, normal_rows
+from noisewright.sample.inversion import Inverter
 from tests.replay import Replay, SameEntropy
 from tests.workloads import STRATEGIES, M, W
 

@@ -12,10 +12,10 @@ import pytest
 
 import noisewright as nw
 from noisewright.problem.records import digest
-from noisewright.search.families import optimal
+from noisewright.search.cache import forget, read_kept
+from noisewright.search.families import strategies as optimal
 from noisewright.search.families.strategies import laplace_strategy, merged
 from noisewright.search.programmes.strategy import best_extra_rows, extra_total
-from noisewright.search.tools.cache import forget, read_kept
 
 SHIPPED = Path(optimal.__file__).with_name("solved_rows.json.gz")
 SEEN = {("ranges", 64): 5.5525, ("ranges", 1024): 11.02, ("prefixes", 64): 5.3222}

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.laws.rounded_normal import RoundedNormal
+from noisewright.laws.gaussian import RoundedNormal
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
-from noisewright.numerics.whole_matrices import near_inverse, product as whole_product
-from noisewright.proof import strategy_moves
-from noisewright.proof.strategy import squared_reach, taxi_reach
+from noisewright.numerics.integer_matrices import near_inverse, product as whole_product
+from noisewright.proof import strategies
+from noisewright.proof.strategies import squared_reach, taxi_reach
 from noisewright.sample.strategy import WorkloadAnswer
 from noisewright.search.families.strategies import gaussian_strategy
 from tests.workloads import (
@@ -96,7 +96,7 @@ def test_what_several_cells_or_a_move_cost_is_known_exactly(name: str, cells: in
 def test_moving_in_a_table_of_attributes_costs_no_more_than_the_farthest_pair(
     monkeypatch: pytest.MonkeyPatch, name: str, most: int
 ):
-    monkeypatch.setattr(strategy_moves, "_MOST_PATTERNS", most)
+    monkeypatch.setattr(strategies, "_MOST_PATTERNS", most)
     strategy = replace(STRATEGIES[name], query=among(STRATEGIES[name].query, 1, True))
     if most or name != "residuals":
         assert _reach(strategy) == exact_reach(strategy)

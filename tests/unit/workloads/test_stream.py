@@ -11,7 +11,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.numerics.fields import FLOATS
-from noisewright.proof.strategy import squared_reach
+from noisewright.proof.strategies import squared_reach
 from noisewright.sample.certified import make_certified
 from noisewright.sample.strategy import WorkloadAnswer
 from tests.audit.forging import resealed

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from noisewright.app.explorer.asked import Asked, EntryError
+from noisewright.app.explorer.form import Asked, EntryError
 from noisewright.problem.errors import InfeasibleError, NoisewrightError, SolverError
 from noisewright.problem.numbers import show
-from noisewright.problem.remarks import UnevenNumbersWarning
 from noisewright.problem.utilities import ErrorQuantile
+from noisewright.problem.warnings import UnevenNumbersWarning
+from noisewright.search.budget import reaches
 from noisewright.search.design import design
-from noisewright.search.report.budget import reaches
 from noisewright.search.report.report import Report
 
 _DIGITS = 3

@@ -9,17 +9,15 @@ from html import escape
 from typing import Any
 
 from noisewright.app.explorer import pictures, recipes as written_out
-from noisewright.app.explorer.asked import Asked
 from noisewright.app.explorer.finding import PICTURED, Known
+from noisewright.app.explorer.form import Asked
 from noisewright.app.explorer.noise import Noise
-from noisewright.app.explorer.pictures import Line
-from noisewright.app.explorer.scales import written
+from noisewright.app.explorer.pictures import Line, written
+from noisewright.explain.odds import STATED_DELTA, learnt as told_of, odds, posterior, told
 from noisewright.problem.errors import NoisewrightError
 from noisewright.problem.numbers import show
-from noisewright.sample.odds import STATED_DELTA, learnt as told_of, odds, posterior, told
+from noisewright.search.report.render import gap_text, number
 from noisewright.search.report.report import Report
-from noisewright.search.report.shown import number
-from noisewright.search.report.words import gap_text
 
 _LINES = 3
 _SYMBOLS = {"epsilon": "ε", "rho": "ρ"}
@@ -176,7 +174,7 @@ def _odds(requirement: Any, bound: Fraction, width: int) -> str:
 
 def hundred(report: Report, count: int) -> str:
     """What many such releases add up to."""
-    from noisewright.accounting.compose import compose
+    from noisewright.accounting.composition import compose
 
     try:
         epsilon = compose([(report.best, count)]).epsilon(STATED_DELTA)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+from noisewright.app.cli.release import planned_of, spec_of
 from noisewright.app.explorer import fragments
-from noisewright.app.explorer.asked import Asked, State, read
 from noisewright.app.explorer.finding import (
     Known,
     completed,
@@ -17,11 +19,13 @@ from noisewright.app.explorer.finding import (
     missing_amounts,
     report_for,
 )
+from noisewright.app.explorer.form import Asked, EntryError, State, read
 from noisewright.app.explorer.noise import noise_of
 from noisewright.app.explorer.recipes import number
 from noisewright.problem.errors import NoisewrightError
-from noisewright.search.budget import budget_for
-from noisewright.search.report.shown import heard
+from noisewright.problem.numbers import parameter
+from noisewright.search.budget import budget_for, parameter as amount_name
+from noisewright.search.report.progress import heard
 
 HUNDRED = 100
 _SLOW = 0.6
@@ -115,7 +119,6 @@ def _budget(asked: Asked, target: Fraction) -> str:
 
 def planned(path: str, state: State, widths: Widths) -> Iterator[Said]:
     """The plan of the spec file that was named at the start, with another amount of privacy where one is given."""
-    from noisewright.app.explorer.tables import plan_of
 
     plan, amount = plan_of(path, state)
     yield {
@@ -137,3 +140,23 @@ def planned(path: str, state: State, widths: Widths) -> Iterator[Said]:
         "more": False,
         "reach": [],
     }
+
+
+# The plan of a spec file: from its columns alone, with no value looked at and nothing spent.
+
+
+def plan_of(path: str, state: State) -> tuple[Any, Fraction]:
+    """The plan, with the amount of privacy of the page in place of the file's where one is given."""
+    asked = spec_of(Path(path))
+    privacy: Any = asked.plan.get("privacy")
+    name = amount_name(type(privacy))
+    text = state.get("amount", "").strip()
+    if text and privacy is not None:
+        try:
+            given = {each: getattr(privacy, each) for each in type(privacy).CARD.given}
+            privacy = type(privacy)(**{**given, name: parameter(text, name)})
+        except NoisewrightError as error:
+            raise EntryError(error.message, "amount") from None
+        asked = replace(asked, plan={**asked.plan, "privacy": privacy})
+    plan = planned_of(asked)
+    return plan, getattr(plan.privacy, name)

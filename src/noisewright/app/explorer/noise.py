@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.app.explorer.asked import Asked
+from noisewright.app.explorer.form import Asked
 from noisewright.app.explorer.pictures import Line
 from noisewright.laws.piecewise import Piecewise
 from noisewright.numerics.fields import FLOATS

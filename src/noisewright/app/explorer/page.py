@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from html import escape
 from pathlib import PurePath
 
-from noisewright.app.explorer.asked import State
-from noisewright.app.explorer.entries import (
+from noisewright.app.explorer.form import (
     MOVES,
     PRIVACY,
     QUESTIONS,
@@ -17,6 +16,7 @@ from noisewright.app.explorer.entries import (
     UTILITY,
     Choice,
     Entry,
+    State,
     served,
 )
 

@@ -7,8 +7,8 @@ import shlex
 from fractions import Fraction
 from pathlib import PurePath
 
-from noisewright.app.explorer.asked import Asked
-from noisewright.app.questions import NOTIONS, UTILITIES as TYPED_UTILITIES
+from noisewright.app.cli.questions import NOTIONS, UTILITIES as TYPED_UTILITIES
+from noisewright.app.explorer.form import Asked
 from noisewright.problem.numbers import show
 
 _PLAIN = re.compile(r"-?\d{1,9}(\.\d{1,9})?(e-\d{1,2})?")

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import hmac
 import json
+import socket
+import webbrowser
 from collections import OrderedDict
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from importlib.resources import files
+from threading import Thread
 from typing import Any
 
+import uvicorn
 from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from noisewright.app.explorer.asked import EntryError, State, clean, read
-from noisewright.app.explorer.entries import NAMES, TABLE
-from noisewright.app.explorer.guards import Guards, TooLargeError
+from noisewright.app.explorer.form import NAMES, TABLE, EntryError, State, clean, read
 from noisewright.app.explorer.lanes import BusyError, CancelledWorkError, Lane
 from noisewright.app.explorer.page import page
 from noisewright.app.explorer.recipes import number
+from noisewright.problem.errors import InvalidInputError
+from noisewright.sample.entropy import SystemEntropy
 
 _ASSETS = {"explorer.css": "text/css", "explorer.js": "text/javascript", "icon.svg": "image/svg+xml"}
 _MOST_KEPT, _LARGEST_KEPT = 24, 8 * 2**20
@@ -220,3 +226,144 @@ def _mechanism(explorer: Explorer) -> Any:
         return Response(text + "\n", media_type="application/json", headers=headers)
 
     return download
+
+
+# What every request passes: it comes to this machine by its own name, is small, and brings the token where it must.
+
+
+TOKEN_HEADER = "x-noisewright-token"
+LARGEST_BODY = 16 * 1024
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+    " form-action 'none'; frame-ancestors 'none'; base-uri 'none'"
+)
+HEADERS = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "cache-control": "no-store",
+}
+"""What every answer carries."""
+
+
+def hosts_of(port: int) -> frozenset[str]:
+    """The names under which this page may be asked for. Another name is another site that points here."""
+    return frozenset(f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]"))
+
+
+class Guards:
+    """Around the application: refuses what is not meant for it, before anything is read or computed."""
+
+    def __init__(self, app: ASGIApp, hosts: Iterable[str], token: str) -> None:
+        self._app, self._hosts, self._token = app, frozenset(hosts), token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it; every answer gets the headers."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+            await send(message)
+
+        refusal = self._refusal(Headers(scope=scope), scope["path"])
+        if refusal is not None:
+            await refusal(scope, receive, sent)
+            return
+        await self._app(scope, _limited(receive), sent)
+
+    def _refusal(self, headers: Headers, path: str) -> Response | None:
+        if headers.getlist("host") not in [[host] for host in self._hosts]:
+            return PlainTextResponse("This page answers to 127.0.0.1 and localhost only.\n", 421)
+        origins = headers.getlist("origin")
+        if any(origin.removeprefix("http://") not in self._hosts for origin in origins):
+            return PlainTextResponse("Requests from other sites are refused.\n", 403)
+        length = headers.get("content-length", "0")
+        if not (length.isascii() and length.isdigit()) or int(length[:20]) > LARGEST_BODY:
+            return JSONResponse({"message": f"At most {LARGEST_BODY // 1024} KiB are read."}, 413)
+        if path.startswith("/api/") and not self._known(headers.getlist(TOKEN_HEADER)):
+            return JSONResponse({"message": "The token is missing or wrong: use the address that was printed."}, 401)
+        return None
+
+    def _known(self, given: list[str]) -> bool:
+        return len(given) == 1 and hmac.compare_digest(given[0].encode(), self._token.encode())
+
+
+class TooLargeError(Exception):
+    """A body that is larger than it may be, whatever its header says."""
+
+
+def _limited(receive: Receive) -> Receive:
+    seen = 0
+
+    async def limited() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > LARGEST_BODY:
+            raise TooLargeError
+        return message
+
+    return limited
+
+
+# Starting and ending the server of the explorer: on loopback only, with a token that is made anew each time.
+
+
+HOST = "127.0.0.1"
+_BACKLOG = 1024
+_MOST_AT_ONCE = 300
+_GOODBYE = 2
+
+
+def new_token() -> str:
+    """192 bits from the operating system, as text that fits into an address."""
+    return SystemEntropy().stream().words(3).tobytes().hex()
+
+
+@contextmanager
+def listening(port: int) -> Iterator[socket.socket]:
+    """A socket on loopback; port 0 is any free one."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as found:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind((HOST, port))
+        except OSError as error:
+            raise InvalidInputError(
+                f"--port is {port}, which cannot be used ({error.strerror}); give another, or 0 for any free one."
+            ) from None
+        found.listen(_BACKLOG)
+        yield found
+
+
+def address_of(port: int, token: str) -> str:
+    """Where the page is. The token stands behind the hash, which browsers do not send."""
+    return f"http://{HOST}:{port}/#token={token}"
+
+
+def serve(listener: socket.socket, token: str, spec: str | None, *, browser: bool) -> None:
+    """Serve until interrupted."""
+    port = listener.getsockname()[1]
+    app = application(token, hosts_of(port), spec)
+    config = uvicorn.Config(
+        app,
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        limit_concurrency=_MOST_AT_ONCE,
+        timeout_graceful_shutdown=_GOODBYE,
+        ws="none",
+    )
+    if browser:
+        Thread(target=webbrowser.open, args=(address_of(port, token),), daemon=True).start()
+    uvicorn.Server(config).run(sockets=[listener])

@@ -16,10 +16,9 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from noisewright.app.explorer.asked import EntryError, clean
-from noisewright.app.explorer.entries import TABLE
+from noisewright.app.cli.output import explain
+from noisewright.app.explorer.form import TABLE, EntryError, clean
 from noisewright.app.explorer.looking import Progress, looked, more, planned
-from noisewright.app.output import explain
 from noisewright.problem.errors import NoisewrightError
 
 Said = dict[str, Any]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from noisewright.problem.errors import InvalidInputError, MechanismFileError
-from noisewright.problem.plain import plain_of, text_in
+from noisewright.problem.untrusted import plain_of, text_in
 
 PAGES = (".html", ".htm")
 """How the names of pages end."""

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from noisewright.app.reports.blocks import Page, Section, command, facts, figure, paragraphs, points, table
 from noisewright.app.reports.charts import lines
-from noisewright.app.reports.mechanisms import quoted
-from noisewright.app.reports.promise import amount_card, of_requirement, promised
-from noisewright.ledger.pictures import burned
-from noisewright.ledger.words import HEADER, cleaned, listed, summary
+from noisewright.app.reports.designs import quoted
+from noisewright.app.reports.sections import amount_card, of_requirement, promised
+from noisewright.ledger.render import HEADER, burned, cleaned, listed, summary
 
 if TYPE_CHECKING:
     from noisewright.ledger.ledger import Ledger

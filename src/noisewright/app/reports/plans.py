@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from noisewright.app.answer_table import LEFT_OUT, POST, counted_of, leaves_out, number, own_keys, rows_of, shown_key
 from noisewright.app.reports.blocks import (
     Page,
     Section,
@@ -17,14 +18,13 @@ from noisewright.app.reports.blocks import (
     table,
 )
 from noisewright.app.reports.charts import bars, intervals
+from noisewright.app.reports.designs import verification
 from noisewright.app.reports.ledgers import left_of
-from noisewright.app.reports.mechanisms import verification
-from noisewright.app.reports.promise import amount_card, of_requirement, promised
-from noisewright.app.tidy import LEFT_OUT, POST, counted_of, leaves_out, number, own_keys, rows_of, shown_key
+from noisewright.app.reports.sections import amount_card, of_requirement, promised
+from noisewright.explain.odds import together
 from noisewright.problem.numbers import above
 from noisewright.problem.utilities import SquaredError
 from noisewright.release.shown import lines_of
-from noisewright.sample.odds import together
 
 if TYPE_CHECKING:
     from noisewright.release.plan import Plan

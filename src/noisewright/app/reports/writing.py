@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from noisewright.app.reports.blocks import Page
-from noisewright.app.reports.designs import design_page
+from noisewright.app.reports.designs import design_page, mechanism_page
 from noisewright.app.reports.embedded import checked
 from noisewright.app.reports.ledgers import ledger_page
-from noisewright.app.reports.mechanisms import mechanism_page
 from noisewright.ledger.ledger import Ledger
 from noisewright.problem.errors import InvalidInputError
 from noisewright.sample.certified import Certified

@@ -24,7 +24,7 @@ from noisewright.numerics.fields import BALLS
 from noisewright.numerics.lp import minimise
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.search.programmes.approximate import MOST_CELLS, Grid, cells_per_sensitivity, private_rows, support
 
 _MOST_ROWS = 7_000

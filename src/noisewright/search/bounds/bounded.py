@@ -18,8 +18,7 @@ from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Bounded, Scalar
 from noisewright.problem.utilities import SquaredError, Usefulness
 from noisewright.search.bounds.approximate import find_dual, proven_bound
-from noisewright.search.programmes.bounded import Multipliers, Programme
-from noisewright.search.programmes.feasible import ratio_above
+from noisewright.search.programmes.bounded import Multipliers, Programme, ratio_above
 from noisewright.search.programmes.layout import BITS, charges_below, exponent
 
 SQUARED = SquaredError()

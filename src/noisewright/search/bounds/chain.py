@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 
 from noisewright.mechanisms.losses import LossTable
-from noisewright.numerics.arrays import Floats
 from noisewright.numerics.balls import Ball, around, ball, precision
+from noisewright.numerics.fields import Floats
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import SolverError
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utility import Utility
-from noisewright.search.tools.golden import round_number
+from noisewright.problem.utilities import Utility
+from noisewright.search.golden_section import round_number
 
 _CELLS_PER_SCALE = 700
 _FAR = 34.0

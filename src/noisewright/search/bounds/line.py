@@ -20,10 +20,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.numerics.arrays import Floats
-from noisewright.numerics.whole_matrices import Wholes, product
+from noisewright.numerics.fields import Floats
+from noisewright.numerics.integer_matrices import Wholes, product
 from noisewright.problem.workload import Workload
-from noisewright.search.tools.cache import user_cache
+from noisewright.search.cache import user_cache
 
 _SPACING = 0.7
 _BEYOND = 12.0

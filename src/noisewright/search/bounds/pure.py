@@ -27,14 +27,13 @@ from noisewright.mechanisms.base import Errors
 from noisewright.numerics.balls import Ball, ball, lower, precision, upper
 from noisewright.numerics.bisection import gallop, turn
 from noisewright.numerics.fields import BALLS, Field
-from noisewright.numerics.series import geometric_power_sum
+from noisewright.numerics.special import geometric_power_sum
 from noisewright.problem.errors import SolverError
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Choice, Scalar
-from noisewright.problem.utilities import PowerError, Usefulness
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import PowerError, Usefulness, Utility
 from noisewright.search.bounds.chain import loss_grid
-from noisewright.search.families.staircase import best_half, best_split, integer_staircase, smallest_integer_width
+from noisewright.search.families.scalar_pure import best_half, best_split, integer_staircase, smallest_integer_width
 
 _SMALL = Fraction(1, 100)
 _SHRINKS = [Fraction(1, 10**digits) for digits in (10, 9, 8, 7, 6, 5, 4)]

@@ -17,22 +17,20 @@ from typing import Any
 import numpy as np
 
 from noisewright.laws.shells import shifted_sum
-from noisewright.mechanisms.linear import MOST_TOGETHER
-from noisewright.numerics.arrays import Floats
+from noisewright.mechanisms.linear.noise import MOST_TOGETHER
 from noisewright.numerics.balls import Ball, ball, lower, pi, positive, precision, upper
 from noisewright.numerics.bisection import first_true
 from noisewright.numerics.distances import upper_distance
-from noisewright.numerics.fields import BALLS
+from noisewright.numerics.fields import BALLS, Floats
 from noisewright.problem.errors import SolverError
 from noisewright.problem.linear import Linear
 from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Points
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.search.bounds.pure import best_possible, power_bound, quantile_optimum, usefulness_optimum
 from noisewright.search.bounds.unbiased import least_unbiased
 from noisewright.search.families.vector_parts import active, scalars
-from noisewright.search.programmes.linear import best_ellipse
-from noisewright.search.programmes.pairs import PairTable
+from noisewright.search.programmes.linear import PairTable, best_ellipse
 
 _INTERVALS = 32
 _PAIRS_TRIED = 24

@@ -11,9 +11,9 @@ from itertools import groupby
 from typing import Any
 
 from noisewright.laws.bumps import FLAT, Part, Plateau
-from noisewright.mechanisms.clamped import Clamped
-from noisewright.mechanisms.conditional import Conditional
-from noisewright.mechanisms.truncated import Truncated
+from noisewright.mechanisms.bounded.clamped import Clamped
+from noisewright.mechanisms.bounded.conditional import Conditional
+from noisewright.mechanisms.bounded.truncated import Truncated
 from noisewright.numerics.fields import FLOATS
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import (
@@ -26,22 +26,20 @@ from noisewright.problem.errors import (
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded, Scalar
-from noisewright.problem.utilities import AverageVariance, LargestError, Usefulness, WorstVariance
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import AverageVariance, LargestError, Usefulness, Utility, WorstVariance
 from noisewright.proof.bounded import largest_bias
 from noisewright.search.bounds.bounded import wide_bound
+from noisewright.search.cache import user_cache
+from noisewright.search.designer import Designer, Proposal, designed
 from noisewright.search.designers.scalar_pure import SCALAR
 from noisewright.search.families import shapes
 from noisewright.search.families.bounded_optimum import Solved, problem_digest, solved
-from noisewright.search.families.shapes import central, tuned_core
-from noisewright.search.families.wide import clamped_noise, least_outputs, stretch
-from noisewright.search.programmes.feasible import check_feasible
+from noisewright.search.families.shapes import central, clamped_noise, least_outputs, stretch, tuned_core
+from noisewright.search.programmes.bounded import check_feasible
 from noisewright.search.programmes.layout import Size, default_size
-from noisewright.search.report.designer import Designer, Proposal, designed
+from noisewright.search.report.progress import Advance, progress_bar, quiet
+from noisewright.search.report.render import below_text, limit_text
 from noisewright.search.report.report import Report
-from noisewright.search.report.shown import Advance, progress_bar, quiet
-from noisewright.search.report.words import below_text, limit_text
-from noisewright.search.tools.cache import user_cache
 
 PROGRAMME = "linear programme"
 CLAMPED = "clamped staircase"

@@ -8,9 +8,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from noisewright.mechanisms.choice import PermuteAndFlip, RandomExponential
-from noisewright.mechanisms.exponential import MinkowskiExponential, points
 from noisewright.mechanisms.response import RandomisedResponse
+from noisewright.mechanisms.selection import MinkowskiExponential, PermuteAndFlip, RandomExponential, points
 from noisewright.numerics.balls import ball, lower, precision
 from noisewright.problem.errors import (
     InvalidMechanismError,
@@ -22,14 +21,14 @@ from noisewright.problem.errors import (
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Choice
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.proof.choice import utility_sensitivity
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.bounds.pure import best_choice
+from noisewright.search.designer import Designer, Proposal, check_size
 from noisewright.search.designers.scalar_pure import SCALAR
-from noisewright.search.report.designer import Designer, Proposal, check_size
+from noisewright.search.report.progress import Advance
 from noisewright.search.report.report import Report
-from noisewright.search.report.shown import Advance
 
 _TRUTHS = 2**40
 

@@ -11,30 +11,36 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.mechanisms.linear import MOST_TOGETHER
-from noisewright.mechanisms.linear_values import USUAL_PEOPLE
-from noisewright.numerics.arrays import Floats
+from noisewright.mechanisms.linear.errors import USUAL_PEOPLE
+from noisewright.mechanisms.linear.noise import MOST_TOGETHER
 from noisewright.numerics.distances import check_metric
+from noisewright.numerics.fields import Floats
 from noisewright.numerics.remembered import Remembered
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.linear import Linear
 from noisewright.problem.metrics import Hamming, Matrix
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP
-from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, LargestError, SquaredError
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import AbsoluteError, ErrorQuantile, LargestError, SquaredError, Utility
 from noisewright.sample.certified import Certified
 from noisewright.search.bounds.vector import metric_bound
+from noisewright.search.designer import Designer, Proposal
 from noisewright.search.families.linear import (
     correlated_gaussian,
     elliptical_mechanism,
     independent_gaussian,
     laplace_mechanism,
 )
-from noisewright.search.programmes.linear import LARGEST_UNIVERSE, Solved, best_ellipse, best_rates, block_descent
-from noisewright.search.programmes.pairs import PairTable, best_single
-from noisewright.search.report.designer import Designer, Proposal
+from noisewright.search.programmes.linear import (
+    LARGEST_UNIVERSE,
+    PairTable,
+    Solved,
+    best_ellipse,
+    best_rates,
+    best_single,
+    block_descent,
+)
+from noisewright.search.report.progress import Advance
 from noisewright.search.report.report import Report
-from noisewright.search.report.shown import Advance
 
 _TABLES: Remembered[PairTable] = Remembered()
 _CORRELATED = "correlated Gaussian"

@@ -8,20 +8,20 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from noisewright.laws.discrete_gaussian import LARGEST_STD, DiscreteGaussian
-from noisewright.laws.gaussian import Gaussian, GeneralizedGaussian
+from noisewright.laws.gaussian import LARGEST_STD, DiscreteGaussian, Gaussian, GeneralizedGaussian
+from noisewright.laws.hyperbolic import Logistic
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import Lattice
-from noisewright.laws.logistic import Logistic
 from noisewright.laws.tabulated import Tabulated
 from noisewright.mechanisms.additive import Additive
 from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.proof.renyi import concentrated_rho, renyi_divergence
 from noisewright.search.bounds.unbiased import least_unbiased
-from noisewright.search.designers.plan_words import gaussian_wins_from
+from noisewright.search.designer import Designer, Proposal, check_problem
+from noisewright.search.designers.plan import gaussian_wins_from
 from noisewright.search.designers.scalar_pure import SCALAR
 from noisewright.search.families.approximate import (
     Solved,
@@ -44,12 +44,11 @@ from noisewright.search.families.calibration import (
     rounded_up,
     smallest_scale,
 )
-from noisewright.search.families.staircase import tuned_staircase
-from noisewright.search.report.designer import Designer, Proposal, check_problem
+from noisewright.search.families.scalar_pure import tuned_staircase
+from noisewright.search.golden_section import STEPS_PER_SCALE, on_cells
+from noisewright.search.report.progress import Advance
+from noisewright.search.report.render import gain_text, limit_text
 from noisewright.search.report.report import Report
-from noisewright.search.report.shown import Advance
-from noisewright.search.report.words import gain_text, limit_text
-from noisewright.search.tools.golden import STEPS_PER_SCALE, on_cells
 
 _STD_TOLERANCE = 1e-7
 _SCALE_TOLERANCE = 1e-6

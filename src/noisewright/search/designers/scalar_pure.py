@@ -1,26 +1,35 @@
-"""One number under pure differential privacy, and what a target costs there.
+"""One number under pure differential privacy; for integer answers also half-integers.
 
-A target's cost is searched quickly in floats, then both ends are checked.
+The bound for integer answers is over mechanisms that release integers. Where a step with an even number of points is
+best, noise on 1/2, 3/2, … does better. It is an integer staircase around 1/2, proven and drawn as such; taking off 1/2
+afterwards looks at no data.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from typing import Any
 
-from noisewright.laws.folds import Atoms, point_fold
-from noisewright.laws.laplace import Laplace
-from noisewright.laws.lattice import Lattice
+from noisewright.laws.lattice import HALF, Lattice
+from noisewright.laws.piecewise import skewed_staircase
+from noisewright.laws.two_fold import Atoms, point_fold
 from noisewright.mechanisms.additive import Additive
-from noisewright.numerics.balls import precision
-from noisewright.numerics.bisection import first_true
-from noisewright.numerics.fields import FLOATS
+from noisewright.numerics.balls import certainly_at_most, lower, precision, upper
+from noisewright.numerics.bisection import first_true, gallop
+from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
+from noisewright.numerics.special import geometric_power_sum
 from noisewright.problem.divergences import ErrorEntropy, HistogramEntropy, KullbackLeibler, Mallows, Renyi
-from noisewright.problem.errors import SolverError, UnreachableTargetError
-from noisewright.problem.numbers import show
-from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_EPSILON, PureDP
+from noisewright.problem.errors import (
+    InvalidPrivacyError,
+    InvalidQueryError,
+    InvalidUtilityError,
+    SolverError,
+)
+from noisewright.problem.numbers import Number
+from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.utilities import (
     AbsoluteError,
@@ -30,41 +39,32 @@ from noisewright.problem.utilities import (
     PowerError,
     SquaredError,
     Usefulness,
+    Utility,
 )
-from noisewright.problem.utility import Utility
-from noisewright.sample.certified import make_certified
-from noisewright.search.bounds.chain import LossGrid, loss_grid
+from noisewright.sample.certified import Certified, make_certified
+from noisewright.search.bounds.chain import loss_grid
 from noisewright.search.bounds.pure import best_possible
-from noisewright.search.designers.halves import what_half_integers_can_do
+from noisewright.search.designer import Designer, Proposal, check_problem, for_one, outward
 from noisewright.search.designers.two_fold import covers, optimum_for, two_fold_mechanism, what_two_fold_can_do
-from noisewright.search.families.staircase import (
+from noisewright.search.families.scalar_pure import (
     from_grid,
     integer_staircase,
     laplace,
     laplace_name,
+    tailored,
     tuned_staircase,
     with_split,
 )
-from noisewright.search.families.tailored import tailored
 from noisewright.search.families.two_fold import calibrated_atoms, two_fold_optimum
-from noisewright.search.report.budget import BudgetRow, reaches
-from noisewright.search.report.designer import Designer, Proposal, check_problem
+from noisewright.search.golden_section import golden
+from noisewright.search.report.progress import Advance
+from noisewright.search.report.render import number
 from noisewright.search.report.report import Report
-from noisewright.search.report.shown import Advance
-from noisewright.search.tools.golden import RELATIVE, five_digits, golden
 
 SCALAR = (SquaredError, AbsoluteError, PowerError, Usefulness, ErrorQuantile)
 """The utilities with closed forms for one number."""
 _ROUNDS = 18
 _TWO_POINT = "two-point fold"
-_NOTCH = Fraction(1, 10_000)
-_MOST_NOTCHES = 200
-_COARSE_CELLS = 150
-_WITHIN = 1e-6
-_BEYOND = 1.1
-_MOST_LOOKS = 16
-_TAILORED = "tailored"
-Maker = Callable[[Scalar, Fraction, Utility], Additive]
 
 
 def propose(query: Scalar, privacy: PureDP, utility: Utility, step: Advance) -> Iterator[Proposal]:
@@ -185,110 +185,140 @@ SCALAR_PURE = Designer(
 )  # fmt: skip
 
 
-def scalar_rows(
-    query: Scalar, utility: Utility, target: Fraction, step: Advance
-) -> tuple[list[BudgetRow], tuple[str, ...]]:
-    """Laplace, staircase and tailored noise at their smallest epsilon, and the names of those that do not reach it.
+# Half-integers for integer answers.
 
-    Guarantees: each epsilon is the checked end of a bracket no wider than 0.1 %. Raises UnreachableTargetError if
-    there is none.
+
+_MOST_POINTS = 100
+_LARGEST_FLOAT = 2**52
+
+
+@dataclass(frozen=True, slots=True)
+class HalfIntegers:
+    """A certified mechanism for whole-number answers whose releases, less 1/2, are the private half-integers.
+
+    `value` is the expected utility of what `release` returns, its worse end if it is not exact.
     """
-    best = _optimum if utility.tabulated else tuned_staircase
-    makers: dict[str, Maker] = {laplace_name(query): laplace, "staircase": tuned_staircase, _TAILORED: best}
-    starts: dict[Maker, Fraction] = {}
-    rows, failures = [], {}
-    for name, make in makers.items():
-        step(name)
-        try:
-            if make not in starts:
-                starts[make] = _search(name, make, query, utility, target)
-            rows.append(_row(name, make, query, utility, target, starts[make]))
-        except UnreachableTargetError as error:
-            failures[name] = error
-    if not rows:
-        raise failures[_TAILORED]
-    return rows, tuple(failures)
+
+    certified: Certified
+    utility: Any
+    value: float
+
+    def release(self, answer: Number) -> float | Fraction:
+        """One private answer: a half-integer; from 2^52 on as an exact rational, since floats there are whole."""
+        released = Fraction(self.certified.release(answer)) - HALF
+        return float(released) if abs(released) < _LARGEST_FLOAT else released
+
+    def __str__(self) -> str:
+        return (
+            f"half-integers for {self.certified.mechanism.query}: {self.utility} {number(self.value)},"
+            f" {self.certified.certificate.requirement}"
+        )
 
 
-def _optimum(query: Scalar, epsilon: Fraction, utility: Utility) -> Additive:
-    return from_grid(loss_grid(query, epsilon, utility), symmetric=False)
+def half_integers(query: Scalar, *, privacy: PureDP, utility: Utility) -> HalfIntegers:
+    """The best noise on half-integers for a question with whole-number answers.
 
-
-def _row(name: str, make: Maker, query: Scalar, utility: Utility, target: Fraction, start: Fraction) -> BudgetRow:
-    epsilon = min(LARGEST_EPSILON, five_digits(start))
-    for _ in range(_MOST_NOTCHES):
-        mechanism = make(query, epsilon, utility)
-        if name == _TAILORED:
-            mechanism = tailored_or(mechanism, query, epsilon, utility)
-        value = mechanism.expected(utility)
-        if reaches(value, target, utility):
-            break
-        epsilon = min(LARGEST_EPSILON, five_digits(epsilon * (1 + _NOTCH)))
-    else:
-        raise UnreachableTargetError("the search for epsilon did not settle; report this problem.", target=target)
-    below = epsilon
-    while below > SMALLEST_EPSILON:
-        below = max(SMALLEST_EPSILON, epsilon * (1 - RELATIVE))
-        smaller = make(query, below, utility)
-        value_below = smaller.expected(utility)
-        if not reaches(value_below, target, utility):
-            break
-        epsilon, mechanism, value = below, smaller, value_below
-    with precision():
-        shown = mechanism.shown(utility, value)
-    return BudgetRow(name, epsilon, below, shown, make_certified(mechanism, PureDP(epsilon)))
-
-
-def _search(name: str, make: Maker, query: Scalar, utility: Utility, target: Fraction) -> Fraction:
-    """A search in floats on the logarithm of epsilon; its answer is only where checking starts."""
-    values: dict[float, float] = {}
-
-    def good(log_epsilon: float) -> bool:
-        value = values[log_epsilon] = _quick_value(name, make, query, _clamped(math.exp(log_epsilon)), utility)
-        return value >= target if utility.larger_is_better else value <= target
-
-    low = high = 0.0
-    floor, ceiling = math.log(float(SMALLEST_EPSILON)), math.log(float(LARGEST_EPSILON))
-    while not good(high):
-        if high >= ceiling:
-            raise UnreachableTargetError(
-                f"even {name} noise does not reach the target {show(target)} for any epsilon up to"
-                f" {show(LARGEST_EPSILON)}; ask for less accuracy.",
-                target=target,
-            )
-        low, high = high, min(high + 1, ceiling)
-    while low >= high or good(low):
-        if low <= floor:
-            return SMALLEST_EPSILON
-        low, high = max(min(low, high) - 1, floor), min(low, high)
-    middle = partial(_between, values, float(target))
-    return _clamped(math.exp(first_true(good, low, high, within=_WITHIN, middle=middle)))
-
-
-def _between(values: dict[float, float], target: float, fails: float, passes: float) -> float:
-    """Where to look next: a little beyond the turn of a straight line, so that both ends move; or half-way.
-
-    Half-way wherever lines do not help: where the values are steps, or after so many looks.
+    Guarantees: certified for exactly the noise that is drawn; the value was enclosed in balls.
+    Valid for: Scalar(..., integer=True) without bounds, PureDP, and power errors above 1 (sensitivity up to 100),
+    usefulness or error quantiles; raises an InvalidInputError otherwise. For absolute errors and powers below 1 no
+    numbers do better than whole ones.
     """
-    steps = len(set(values.values())) < len(values)
-    if steps or len(values) > _MOST_LOOKS or min(values[fails], values[passes], target) <= 0:
-        return (fails + passes) / 2
-    below, here, above = (math.log(value) for value in (values[fails], target, values[passes]))
-    turn = fails + (here - below) / (above - below) * (passes - fails)
-    nearer = min(fails, passes, key=lambda end: abs(turn - end))
-    return nearer + max(_BEYOND * abs(turn - nearer), _WITHIN / 2) * math.copysign(1, fails + passes - 2 * nearer)
+    if not isinstance(query, Scalar) or not query.integer or query.bounded is not None:
+        raise InvalidQueryError("half-integers are for whole-number answers: Scalar(sensitivity, integer=True).")
+    if not isinstance(privacy, PureDP):
+        raise InvalidPrivacyError(f"privacy is {privacy!r}; half-integers are designed for nw.PureDP(epsilon).")
+    if not isinstance(utility, Utility) or not _covers(query, for_one(utility)):
+        raise InvalidUtilityError(
+            "half-integers are designed for Usefulness, ErrorQuantile and power errors above 1 with a sensitivity of at"
+            f" most {_MOST_POINTS}; use design for whole numbers.",
+            utility=utility,
+        )
+    check_problem(query, privacy, utility)
+    mechanism, worst = _best(query, privacy.epsilon, utility)
+    shown = outward(worst, larger=not utility.larger_is_better)
+    return HalfIntegers(make_certified(mechanism, privacy), utility, shown)
 
 
-def _quick_value(name: str, make: Maker, query: Scalar, epsilon: Fraction, utility: Utility) -> float:
-    if utility.tabulated and name == "Laplace":
-        steps = max(1, math.ceil(_COARSE_CELLS * epsilon))
-        coarse = Additive(query, Laplace(query.sensitivity / epsilon), Lattice.cells(query.sensitivity / steps))
-        return float(coarse.expected(utility, FLOATS))
-    if utility.tabulated and name != laplace_name(query):
-        grid = LossGrid(query, epsilon, utility, cells_per_scale=_COARSE_CELLS)
-        return grid.best(symmetric=name == "staircase").value
-    return float(make(query, epsilon, utility).expected(utility, FLOATS))
+def what_half_integers_can_do(query: Scalar, epsilon: Fraction, utility: Utility, bound: Fraction) -> tuple[str, ...]:
+    """One sentence for the report where half-integers are proven to beat the bound on whole numbers; else none."""
+    if not query.integer or not _covers(query, utility):
+        return ()
+    worst = _best(query, epsilon, utility)[1]
+    if not (worst > bound if utility.larger_is_better else worst < bound):
+        return ()
+    return (
+        f"Half-integers do better than any whole numbers here: {utility} {float(worst):.7g} against"
+        f" {float(bound):.7g}. Where they may be released, half_integers(query, privacy=..., utility=...) gives them.",
+    )
 
 
-def _clamped(epsilon: float) -> Fraction:
-    return min(max(Fraction(epsilon).limit_denominator(10**12), SMALLEST_EPSILON), LARGEST_EPSILON)
+def _covers(query: Scalar, utility: Utility) -> bool:
+    if utility.tabulated or utility.numerical or utility.averaged:
+        return False
+    return utility.power is None or (utility.power > 1 and query.sensitivity <= _MOST_POINTS)
+
+
+def _best(query: Scalar, epsilon: Fraction, utility: Utility) -> tuple[Additive, Fraction]:
+    """The best mechanism and the worse end of its expected utility."""
+    if utility.power is not None:
+        half = _best_half(query, epsilon, utility.power)
+        mechanism = _around_half(query, epsilon, half)
+        with precision():
+            return mechanism, upper(_power_error(mechanism, half, utility.power, BALLS))
+    if utility.edges:
+        points = math.floor(utility.edges[0] + HALF)
+        mechanism = _widest_top(query, epsilon, points)
+        with precision():
+            return mechanism, lower(_within(mechanism, points))
+    points = _fewest_points(query, epsilon, utility.confidence)
+    return _widest_top(query, epsilon, points), points - HALF
+
+
+def _around_half(query: Scalar, epsilon: Fraction, half: int) -> Additive:
+    """Integer noise with top step {1 - half, …, half}."""
+    law = skewed_staircase(epsilon=epsilon, sensitivity=query.sensitivity, left=HALF - half, right=half + HALF)
+    return Additive(query, law, Lattice.integers())
+
+
+def _widest_top(query: Scalar, epsilon: Fraction, points: int) -> Additive:
+    """The noise that stays most often among the `points` half-integers nearest to zero on each side.
+
+    A drop of the staircase falls on the end of the range: the top step is what is left over by whole sensitivities.
+    """
+    per = int(query.sensitivity)
+    return _around_half(query, epsilon, points % per or per)
+
+
+def _within(mechanism: Additive, points: int) -> Value:
+    """P(|error| < points) in balls, the error being the integer noise less 1/2."""
+    density: Any = mechanism.error_density
+    return 1 - density.sf(points + HALF, BALLS) - density.cdf(HALF - points, BALLS)
+
+
+def _power_error(mechanism: Additive, half: int, power: Fraction, field: Field) -> Value:
+    """E |noise - 1/2|^power: the points of the top step one by one, then one series for each point of a period."""
+    density: Any = mechanism.error_density
+    top = sum((field.power(field.real(i + HALF), power) for i in range(half)), start=field.real(0))
+    below = range(half, half + int(density.period))
+    series = (geometric_power_sum(field, density.rate, i + HALF, density.period, power) for i in below)
+    total = top + density.weight(Fraction(1), field) * sum(series, start=field.real(0))
+    return 2 * total / density.mass_total(field)
+
+
+def _best_half(query: Scalar, epsilon: Fraction, power: Fraction) -> int:
+    """Half the size of the best top step: the minimum of a function that falls, then rises (in floats)."""
+
+    def value(half: int) -> float:
+        return float(_power_error(_around_half(query, epsilon, half), half, power, FLOATS))
+
+    return first_true(lambda half: value(half) <= value(half + 1), 0, int(query.sensitivity))
+
+
+def _fewest_points(query: Scalar, epsilon: Fraction, confidence: Fraction) -> int:
+    """The fewest half-integers on each side that hold the confidence for sure."""
+
+    def reached(points: int) -> bool:
+        with precision():
+            return certainly_at_most(BALLS.real(confidence), _within(_widest_top(query, epsilon, points), points))
+
+    return first_true(reached, *gallop(reached, 0, 1))

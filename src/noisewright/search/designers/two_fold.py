@@ -8,34 +8,35 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from noisewright.laws.folds import Fold
 from noisewright.laws.lattice import Lattice
-from noisewright.laws.twofold import TwoFold
+from noisewright.laws.two_fold import Fold, TwoFold
 from noisewright.mechanisms.additive import Additive
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError, SolverError
 from noisewright.problem.numbers import show
 from noisewright.problem.queries import Scalar, Vector
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.proof.approximate import approximate_delta
-from noisewright.search.bounds.two_fold import proven_cost
+from noisewright.search.designer import Designer, Proposal
 from noisewright.search.families.calibration import smallest_scale
-from noisewright.search.families.two_fold import NEGLIGIBLE, TwoFoldOptimum, two_fold_optimum
-from noisewright.search.families.two_fold_laws import (
+from noisewright.search.families.two_fold import (
     FAMILIES,
+    NEGLIGIBLE,
     Cost,
     Family,
+    TwoFoldOptimum,
     best_fold,
     best_mixture,
     cost_of,
     ensemble_family,
+    proven_cost,
+    two_fold_optimum,
 )
+from noisewright.search.families.vector import pure_mechanisms
 from noisewright.search.families.vector_parts import assembled
-from noisewright.search.families.vector_pure import pure_mechanisms
-from noisewright.search.report.designer import Designer, Proposal
-from noisewright.search.report.shown import Advance
-from noisewright.search.report.words import times
-from noisewright.search.tools.golden import on_cells
+from noisewright.search.golden_section import on_cells
+from noisewright.search.report.progress import Advance
+from noisewright.search.report.render import times
 
 _CORES = 5
 """How many cores of a fold, or limits of a useful error, make a scale that is cut into steps."""

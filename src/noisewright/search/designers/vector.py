@@ -12,15 +12,14 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any
 
-from noisewright.laws.discrete_gaussian import DiscreteGaussian
+from noisewright.laws.gaussian import DiscreteGaussian
 from noisewright.laws.laplace import DiscreteLaplace
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
-from noisewright.mechanisms.alike import Alike
+from noisewright.mechanisms.per_coordinate import IdenticalNoise
 from noisewright.problem.errors import InvalidUtilityError
-from noisewright.problem.histogram import Histogram
 from noisewright.problem.privacy import ApproxDP
-from noisewright.problem.queries import Scalar, Vector
+from noisewright.problem.queries import Histogram, Scalar, Vector
 from noisewright.problem.sensitivity import Box, Disjoint, Points
 from noisewright.problem.utilities import (
     AbsoluteError,
@@ -31,25 +30,27 @@ from noisewright.problem.utilities import (
     PowerError,
     SquaredError,
     Usefulness,
+    Utility,
 )
-from noisewright.problem.utility import Utility
-from noisewright.proof.alike import approximate_alike
+from noisewright.proof.per_coordinate import approximate_alike
 from noisewright.proof.vectors import most_moving
 from noisewright.search.bounds.vector import covariance_bound, vector_bound
+from noisewright.search.designer import Designer, Proposal, check_problem, designed
 from noisewright.search.designers.scalar_approximate import SCALAR_APPROXIMATE, SCALAR_CONCENTRATED
 from noisewright.search.designers.scalar_pure import SCALAR_PURE
 from noisewright.search.families.calibration import smallest_scale
-from noisewright.search.families.vector_approximate import (
+from noisewright.search.families.vector import (
+    Mechanisms,
     approximate_mechanisms,
     concentrated_mechanisms,
     largest_length,
+    mid,
+    pure_mechanisms,
 )
 from noisewright.search.families.vector_parts import active, assembled, scalar, scalars
-from noisewright.search.families.vector_pure import Mechanisms, mid, pure_mechanisms
-from noisewright.search.report.designer import Designer, Proposal, check_problem, designed
+from noisewright.search.report.progress import Advance, quiet
+from noisewright.search.report.render import times
 from noisewright.search.report.report import Report
-from noisewright.search.report.shown import Advance, quiet
-from noisewright.search.report.words import times
 
 SEVERAL = (SquaredError, AbsoluteError, PowerError, Usefulness, ErrorQuantile, LargestError)
 _MOST_KINDS = 3
@@ -210,18 +211,18 @@ def propose_bins(one: Designer, query: Histogram, privacy: Any, utility: Utility
     for p in one.propose(COUNT, privacy.share(Fraction(1, query.together)), _for_one_bin(utility), step):
         composed = privacy.approximate and query.together > 1 and p.name in _COMPOSED
         yield Proposal(
-            p.name, _composed(query, privacy, p.name) if composed else Alike(query, p.mechanism), p.simplicity
+            p.name, _composed(query, privacy, p.name) if composed else IdenticalNoise(query, p.mechanism), p.simplicity
         )
 
 
-def _composed(query: Histogram, privacy: ApproxDP, name: str) -> Alike:
+def _composed(query: Histogram, privacy: ApproxDP, name: str) -> IdenticalNoise:
     """Discrete noise as small as its composed losses allow.
 
     Guarantees: the scale is one at which the verifier's rule held.
     """
 
-    def made(scale: Fraction) -> Alike:
-        return Alike(query, Additive(COUNT, _COMPOSED[name](scale), Lattice.integers()))
+    def made(scale: Fraction) -> IdenticalNoise:
+        return IdenticalNoise(query, Additive(COUNT, _COMPOSED[name](scale), Lattice.integers()))
 
     guess = math.sqrt(query.together) / float(largest_length(privacy.epsilon, privacy.delta))
     return made(smallest_scale(lambda s: approximate_alike(made(s), privacy)[0] <= privacy.delta, guess, _TOLERANCE))

@@ -6,27 +6,22 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from noisewright.mechanisms.strategy import prefix_sums
-from noisewright.mechanisms.strategy_filters import LARGEST_FILTER, line_forms
-from noisewright.mechanisms.strategy_rows import EndlessRows
-from noisewright.mechanisms.strategy_values import LARGEST_DENSE
+from noisewright.mechanisms.strategies.filters import LARGEST_FILTER, line_forms
+from noisewright.mechanisms.strategies.rows import EndlessRows
+from noisewright.mechanisms.strategies.strategy import prefix_sums
+from noisewright.mechanisms.strategies.values import LARGEST_DENSE
 from noisewright.problem.errors import InvalidQueryError
-from noisewright.problem.utilities import SquaredError, WorstVariance
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import SquaredError, Utility, WorstVariance
 from noisewright.problem.workload import Workload
 from noisewright.search.bounds.line import least_line
 from noisewright.search.bounds.unbiased import least_unbiased
-from noisewright.search.families.optimal import (
-    LARGEST_EXTRA,
-    best_residuals,
-    extra_rows,
-    optimum_of,
-    seconds_for_extra,
-    worst_residuals,
-)
+from noisewright.search.designer import Designer, Proposal
 from noisewright.search.families.strategies import (
+    LARGEST_EXTRA,
     best_contrasts,
+    best_residuals,
     best_tree,
+    extra_rows,
     filter_rows,
     gaussian_levels,
     gaussian_strategy,
@@ -34,12 +29,14 @@ from noisewright.search.families.strategies import (
     identity_rows,
     laplace_strategy,
     marginal_scales,
+    optimum_of,
+    seconds_for_extra,
     squared_budget,
+    worst_residuals,
 )
-from noisewright.search.report.designer import Designer, Proposal
+from noisewright.search.report.progress import Advance
+from noisewright.search.report.render import limit_text, times
 from noisewright.search.report.report import Candidate, Report
-from noisewright.search.report.shown import Advance
-from noisewright.search.report.words import limit_text, times
 
 _LARGEST_LINE = 1 << 24
 _LAST_DIGITS = Fraction(1, 2**50)

@@ -28,10 +28,11 @@ from noisewright.problem.errors import SolverError, UncertifiedError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.records import digest
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.proof.approximate import approximate_delta, scaled_factor
 from noisewright.proof.certify import certify
 from noisewright.search.bounds.approximate import Dual, find_dual, proven_bound
+from noisewright.search.cache import user_cache
 from noisewright.search.families.calibration import (
     Family,
     Target,
@@ -41,6 +42,7 @@ from noisewright.search.families.calibration import (
     pure_scale,
     smallest_scale,
 )
+from noisewright.search.golden_section import on_cells
 from noisewright.search.programmes.approximate import (
     MOST_CELLS,
     Grid,
@@ -49,8 +51,6 @@ from noisewright.search.programmes.approximate import (
     solved_law,
     support,
 )
-from noisewright.search.tools.cache import user_cache
-from noisewright.search.tools.golden import on_cells
 
 _LATTICE_TOLERANCE = 1e-5
 _BOUND_TOLERANCE = 1e-11

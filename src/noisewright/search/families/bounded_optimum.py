@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.mechanisms.rows import Rows
-from noisewright.mechanisms.settings import CompositeSetting
-from noisewright.numerics.arrays import Floats
+from noisewright.mechanisms.bounded.composite import CompositeSetting
+from noisewright.mechanisms.bounded.conditional import Rows
+from noisewright.numerics.fields import Floats
 from noisewright.problem.errors import (
     InvalidInputError,
     InvalidMechanismError,
@@ -34,12 +34,11 @@ from noisewright.problem.records import digest
 from noisewright.proof.certify import certify
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.bounds.bounded import certified_lower
+from noisewright.search.cache import Cache
 from noisewright.search.families.shapes import on_a_lattice
-from noisewright.search.programmes.bounded import Found, Multipliers, Programme, solve
-from noisewright.search.programmes.feasible import ratio_above, repaired
+from noisewright.search.programmes.bounded import Found, Multipliers, Programme, ratio_above, repaired, solve
 from noisewright.search.programmes.layout import Size, bound_programme, charges, design_programme, exponent, missed
-from noisewright.search.report.shown import Advance
-from noisewright.search.tools.cache import Cache
+from noisewright.search.report.progress import Advance
 
 _FORMAT = "noisewright bounded solution, version 4"
 _LARGEST_MULTIPLIER = 2.0**60

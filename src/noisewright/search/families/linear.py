@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from noisewright.mechanisms.column_gaussian import ColumnGaussian
-from noisewright.mechanisms.linear import MOST_TOGETHER, Block, LinearElliptical, LinearLaplace
-from noisewright.mechanisms.metric_choice import MetricChoice
-from noisewright.mechanisms.selection import MOST_CANDIDATES, MetricExponential, MetricMWEM, MetricSmallDB
-from noisewright.numerics.arrays import Floats
+from noisewright.mechanisms.linear.noise import MOST_TOGETHER, Block, ColumnGaussian, LinearElliptical, LinearLaplace
+from noisewright.mechanisms.linear.synthetic import MOST_CANDIDATES, MetricExponential, MetricMWEM, MetricSmallDB
+from noisewright.mechanisms.selection import MetricChoice
 from noisewright.numerics.balls import ball, precision, upper
+from noisewright.numerics.fields import Floats
 from noisewright.numerics.pairs import Cost, largest_ratio, ratio_above
 from noisewright.problem.errors import InvalidQueryError, UncertifiedError
 from noisewright.problem.linear import Linear
@@ -27,13 +26,11 @@ from noisewright.problem.metrics import METRICS, Hamming, Scaled
 from noisewright.problem.numbers import Number
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy
 from noisewright.problem.queries import Choice
-from noisewright.problem.utilities import ErrorQuantile
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import ErrorQuantile, Utility
 from noisewright.proof.linear import squared_reach
 from noisewright.sample.certified import Certified, make_certified
-from noisewright.search.families.vector_approximate import largest_length
-from noisewright.search.programmes.linear import Solved, best_ellipse, best_rates
-from noisewright.search.programmes.pairs import PairTable, at_distance_zero
+from noisewright.search.families.vector import largest_length
+from noisewright.search.programmes.linear import PairTable, Solved, at_distance_zero, best_ellipse, best_rates
 
 _FINE = 40
 """Steps are 2^-40 of a noise scale: a billion people move an answer by less than a thousandth of it."""

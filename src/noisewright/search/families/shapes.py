@@ -1,8 +1,8 @@
-"""Closed forms for bounded questions: composites of every shape, piecewise, two-point, hybrid, truncated, central.
+"""Closed forms for bounded questions: composites, piecewise, two-point, hybrid, truncated, central, clamped in levels.
 
 The central piecewise mechanism has nested steps for a sensitivity smaller than the input range. Around the answer's
-place heights fall by e^-epsilon with every move that one person can make, until the whole input range is covered; then
-the height stays. One person moves the steps by one of their widths, so ratios are at most e^epsilon; the steps are
+position heights fall by e^-epsilon with every move that one person can make, until the whole input range is covered;
+then the height stays. One person moves the steps by one of their widths, so ratios are at most e^epsilon; the steps are
 symmetric, so the mean is linear.
 """
 
@@ -16,20 +16,20 @@ from typing import Any
 import numpy as np
 
 from noisewright.laws.bumps import FLAT, Part, Plateau, Quartic, Steps
-from noisewright.mechanisms.blend import Blend
-from noisewright.mechanisms.composite import Composite, whole_outputs
-from noisewright.mechanisms.conditional import Grid, uniform_grid
-from noisewright.mechanisms.rows import Rows
-from noisewright.mechanisms.settings import ACTIVATIONS as ACTIVATIONS
-from noisewright.mechanisms.truncated import Truncated
+from noisewright.mechanisms.bounded.clamped import Clamped
+from noisewright.mechanisms.bounded.composite import ACTIVATIONS as ACTIVATIONS, Blend, Composite, whole_outputs
+from noisewright.mechanisms.bounded.conditional import Grid, Rows, uniform_grid
+from noisewright.mechanisms.bounded.truncated import Truncated
 from noisewright.numerics.balls import precision, upper
-from noisewright.numerics.bisection import first_true
+from noisewright.numerics.bisection import first_true, gallop
 from noisewright.numerics.fields import BALLS, FLOATS
-from noisewright.problem.errors import InvalidLawError
-from noisewright.problem.queries import Bounded
-from noisewright.proof.bounded import bounded_ratio
-from noisewright.search.programmes.feasible import ratio_below, smallest_margin
-from noisewright.search.tools.golden import golden, lowest_share
+from noisewright.problem.errors import InvalidLawError, InvalidMechanismError
+from noisewright.problem.queries import Bounded, Scalar
+from noisewright.problem.utilities import SquaredError
+from noisewright.proof.bounded import bounded_ratio, largest_move
+from noisewright.search.families.scalar_pure import best_half, best_split
+from noisewright.search.golden_section import golden, lowest_share, round_number
+from noisewright.search.programmes.bounded import ratio_below, smallest_margin
 
 _CELLS = 1024
 _MOST_CELLS = 1 << 12
@@ -244,3 +244,107 @@ def _moves(query: Bounded) -> tuple[Fraction, int]:
     cells = fitting_cells(query, _CELLS)
     move = min(Fraction(1), Fraction(math.ceil(query.sensitivity / query.width * cells), cells))
     return move, math.ceil(1 / move) - 1
+
+
+# Clamped noise in levels: near the best noise without bounds, however wide the range.
+
+
+_STEPS_PER_SCALE = 1000
+_STEPS_PER_SPLIT = 20
+_MOST_STEPS = 100_000
+_MOST_LEVELS = 60_000
+_FADED = 18.0
+_FLOOR = 2**40
+_ROUNDS = 60
+_SHRUNK = Fraction(1, 2**44)
+_UNIT = 2**40
+_ROOMS = 8
+
+
+def clamped_noise(query: Bounded, epsilon: Fraction, utility: Any) -> Clamped | None:
+    """The clamped staircase for a question; None where the output bounds leave too little room for one.
+
+    The noise that fits the sensitivity is tried first. Near a bound its place moves faster than the answer, so it is
+    widened until it fits the largest move, too.
+    """
+    rate = float(epsilon)
+    if query.integer:
+        steps, step = int(query.sensitivity), Fraction(1)
+    else:
+        fine = max(100, math.ceil(_STEPS_PER_SCALE * rate), math.ceil(_STEPS_PER_SPLIT * math.exp(rate / 2)))
+        steps = min(round_number(fine), _MOST_STEPS)
+        step = query.sensitivity / steps
+    span = float((query.outputs[1] - query.outputs[0]) / query.sensitivity)
+    count = math.ceil((_FADED + 3 * math.log(max(rate * span, 1.0))) / rate) + 2
+    if count > _MOST_LEVELS:
+        return None
+    move = query.reach / step
+    for _ in range(_ROUNDS):
+        period, part = _period(move, rate)
+        try:
+            made = Clamped(query, step, _top(query, epsilon, utility, period), period, _heights(rate, part, count))
+        except InvalidMechanismError:
+            return None
+        needed = largest_move(made)
+        if needed <= move:
+            return made
+        move = Fraction(math.ceil(needed * _UNIT) + 1, _UNIT)
+    return None
+
+
+def stretch(made: Clamped) -> Fraction:
+    """How much faster than the answer the place of the noise moves, at most."""
+    return largest_move(made) * made.step / made.query.reach
+
+
+def least_outputs(
+    query: Bounded, epsilon: Fraction, utility: Any, most: Fraction | None = None
+) -> tuple[Fraction, Fraction]:
+    """Output bounds about as near to the inputs as clamped noise can have for this question, alike on both sides.
+
+    With `most` they are those in which its place is stretched by no more than that.
+    Guarantees: clamped noise was made for the bounds that are returned.
+    """
+    low, high = query.inputs
+
+    def outputs(rooms: int) -> tuple[Fraction, Fraction]:
+        room = rooms * query.sensitivity if query.integer else rooms * query.sensitivity / epsilon / _ROOMS
+        return low - room, high + room
+
+    def fits(rooms: int) -> bool:
+        made = clamped_noise(replace(query, outputs=outputs(rooms)), epsilon, utility)
+        return made is not None and (most is None or stretch(made) <= most)
+
+    return outputs(first_true(fits, *gallop(fits, 0, 1)))
+
+
+def _period(move: Fraction, rate: float) -> tuple[int, float]:
+    """A whole number of steps for one level, and what a move exceeds it by: rounded down or up, whichever costs less.
+
+    A period that is longer widens the noise; one that is shorter by a part of a step costs that part of a ratio.
+    """
+    whole = math.floor(move)
+    part = float(move - whole)
+    if part * math.expm1(rate) / rate <= (1 - part) / float(move):
+        return whole, part
+    return whole + 1, 0.0
+
+
+def _heights(rate: float, part: float, count: int) -> list[int]:
+    """Heights that fall by a factor r with r (1 + part (r - 1)) at most e^rate, largest first."""
+    growth = math.exp(rate)
+    linear = 1 - part
+    ratio = Fraction(2 * growth / (linear + math.sqrt(linear * linear + 4 * part * growth))) * (1 - _SHRUNK)
+    heights = [_FLOOR]
+    for _ in range(count):
+        heights.append(math.floor(heights[-1] * ratio))
+    return heights[::-1]
+
+
+def _top(query: Bounded, epsilon: Fraction, utility: Any, period: int) -> int:
+    """Half of the top level, in steps: that of the best staircase without bounds."""
+    charged = SquaredError() if utility.averaged else utility
+    if query.integer:
+        return best_half(Scalar(period, integer=True), epsilon, charged)
+    split = best_split(charged.scaled(query.sensitivity), epsilon)
+    return min(max(0, round(split * period - 0.5)), period)

@@ -1,7 +1,7 @@
 """Linear and convex programmes: modelled, solved, and repaired to exact weights.
 
 - approximate: one number with a delta
-- bounded, layout, feasible: answers in bounds
-- linear, pairs: linear questions
+- bounded, layout: answers in bounds
+- linear: linear questions
 - strategy: workloads
 """

@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.laws.tabulated import HALF, Tabulated
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.numerics.lp import minimise
 from noisewright.problem.errors import SolverError
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
-from noisewright.problem.utility import Utility
+from noisewright.problem.utilities import Utility
 from noisewright.proof.approximate import approximate_delta
-from noisewright.search.tools.golden import aligned
+from noisewright.search.golden_section import aligned
 
 Row = tuple[NDArray[np.int32], Floats, float, float]
 

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisewright.mechanisms.conditional import Grid, uniform_grid
-from noisewright.numerics.arrays import Floats
+from noisewright.mechanisms.bounded.conditional import Grid, uniform_grid
+from noisewright.numerics.fields import Floats
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.queries import Bounded
 from noisewright.problem.utilities import AverageVariance
-from noisewright.search.programmes.bounded import Programme
-from noisewright.search.programmes.feasible import smallest_margin
+from noisewright.search.programmes.bounded import Programme, smallest_margin
 
 BITS = 60
 """Certified charges are whole numbers of 2^-60."""

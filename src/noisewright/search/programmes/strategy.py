@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from noisewright.numerics.arrays import Floats
+from noisewright.numerics.fields import Floats
 from noisewright.problem.errors import SolverError
 
 _ENOUGH, _LARGE_ENOUGH, _SMALL = 1e-9, 1e-6, 512

@@ -8,24 +8,21 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from noisewright.drawing.legends import COLOURS, MOST_LINES, look
-from noisewright.drawing.style import WIDTH, new_figure as new_figure, save as save
-from noisewright.drawing.words import wrapped
+from noisewright.drawing.style import WIDTH, new_figure as new_figure, save as save, wrapped
 from noisewright.laws.piecewise import Piecewise
 from noisewright.mechanisms.expected import ErrorDensity
-from noisewright.mechanisms.strategy_rows import Subsets
+from noisewright.mechanisms.strategies.rows import Subsets
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.queries import Bounded, Choice
 from noisewright.problem.workload import Workload
-
-if TYPE_CHECKING:
-    from noisewright.search.report.report import Report
+from noisewright.search.report.render import Ranked
 
 _POINTS = 1200
 _BINS = 60
@@ -34,14 +31,14 @@ _MOST_CELLS = 256
 _ANSWERS = (Fraction(0), Fraction(1, 2), Fraction(1))
 
 
-def plot_report(report: Report, path: str | Path | None) -> Figure:
+def plot_report(report: Ranked, path: str | Path | None) -> Figure:
     """What each candidate does to one number, to several or to answers in bounds, and how good it is."""
     figure = {Bounded: _bounded, Workload: _workload, Choice: _choice}.get(type(report.query), _noise)(report)
     save(figure, path)
     return figure
 
 
-def _noise(report: Report) -> Figure:
+def _noise(report: Ranked) -> Figure:
     """Densities of errors, or what is known of each of several numbers, beside the values."""
     figure = _titled(report, 4.6)
     left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": [3, 2]})
@@ -52,13 +49,13 @@ def _noise(report: Report) -> Figure:
     return figure
 
 
-def _choice(report: Report) -> Figure:
+def _choice(report: Ranked) -> Figure:
     figure = _titled(report, 4.2)
     _ranking(report, figure.subplots(), 1)
     return figure
 
 
-def _titled(report: Report, height: float) -> Figure:
+def _titled(report: Ranked, height: float) -> Figure:
     """An empty picture under the question and its promise."""
     epsilon = getattr(report.privacy, "epsilon", None)
     promise = str(report.privacy) if epsilon is None else f"epsilon = {float(epsilon):.4g}"
@@ -68,7 +65,7 @@ def _titled(report: Report, height: float) -> Figure:
     return figure
 
 
-def _ranking(report: Report, axes: Any, columns: int) -> None:
+def _ranking(report: Ranked, axes: Any, columns: int) -> None:
     """Values against the bound."""
     names, values = [c.name for c in report.candidates], [c.value for c in report.candidates]
     axes.barh(names, values, color=[look(i)["color"] for i in range(len(names))], height=0.55)
@@ -86,7 +83,7 @@ def _ranking(report: Report, axes: Any, columns: int) -> None:
     axes.grid(visible=False, axis="y")
 
 
-def _densities(report: Report, axes: Any) -> None:
+def _densities(report: Ranked, axes: Any) -> None:
     """Density of the error of each candidate."""
     half = _half_range(report)
     for i, candidate in enumerate(report.candidates[:MOST_LINES]):
@@ -98,7 +95,7 @@ def _densities(report: Report, axes: Any) -> None:
     axes.set_title("how the error is spread")
 
 
-def _numbers(report: Report, axes: Any) -> None:
+def _numbers(report: Ranked, axes: Any) -> None:
     """What is known of each number: against how far it can move, or by its name."""
     extents = getattr(report.query, "extents", None)
     places = [i for i in range(len(report.parts[0])) if extents is None or extents[i]]
@@ -118,7 +115,7 @@ def _numbers(report: Report, axes: Any) -> None:
     axes.set_title("number by number")
 
 
-def _bounded(report: Report) -> Figure:
+def _bounded(report: Ranked) -> Figure:
     """Left: the winner's density at three answers. Middle: bias. Right: the error of every candidate."""
     figure = _titled(report, 4.6)
     left, middle, right = figure.subplots(1, 3)
@@ -168,7 +165,7 @@ def _density_points(density: ErrorDensity, half: float) -> tuple[list[float], li
     return xs, [float(density.density(x, FLOATS)) for x in xs]
 
 
-def _half_range(report: Report) -> float:
+def _half_range(report: Ranked) -> float:
     density = report.candidates[-1].certified.mechanism.error_density
     width = 4 * float(getattr(report.query, "sensitivity", 1))
     while density.sf(width, FLOATS) + density.cdf(-width, FLOATS) > 0.04:
@@ -176,7 +173,7 @@ def _half_range(report: Report) -> float:
     return width
 
 
-def _workload(report: Report) -> Figure:
+def _workload(report: Ranked) -> Figure:
     """The errors of the winner's answers, its rows, and how good each candidate is."""
     figure = _titled(report, 4.4)
     errors, rows, values = figure.subplots(1, 3, gridspec_kw={"width_ratios": [3, 3, 2]})
@@ -186,7 +183,7 @@ def _workload(report: Report) -> Figure:
     return figure
 
 
-def _errors(report: Report, axes: Any) -> None:
+def _errors(report: Ranked, axes: Any) -> None:
     """For ranges a picture by first and last cell, for other questions a line; of a long line only the name."""
     parts, name = report.candidates[0].parts, report.candidates[0].name
     axes.set_title(wrapped(f"error of each question, {name}", 3))
@@ -208,7 +205,7 @@ def _errors(report: Report, axes: Any) -> None:
         axes.set_ylim(bottom=0)
 
 
-def _rows(report: Report, axes: Any) -> None:
+def _rows(report: Ranked, axes: Any) -> None:
     """The winner's rows as a picture, weights over noise."""
     strategy = report.best.mechanism
     axes.set_title(wrapped("rows that are measured, over their noise", 3))

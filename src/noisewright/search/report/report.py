@@ -6,20 +6,20 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noisewright.door import write_page
+from noisewright.door import rendered
 from noisewright.numerics.remembered import Remembered
-from noisewright.problem.deadlines import READING_SECONDS, within
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.records import digest
-from noisewright.problem.utility import UTILITIES
+from noisewright.problem.untrusted import READING_SECONDS, within
+from noisewright.problem.utilities import UTILITIES
 from noisewright.sample.certified import Certified, read_file
-from noisewright.search.report.shown import html_table, number, text_table
-from noisewright.search.report.words import gap_text, over, reason, uneven_note
+from noisewright.search.report.render import gap_text, html_table, number, over, reason, text_table, uneven_note
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,6 +33,14 @@ READERS: list[Callable[..., Report]] = []
 _WHY: Remembered[str] = Remembered()
 _NOTES: Remembered[tuple[str, ...]] = Remembered()
 """What was read of a report before: its reason and its remarks may take as long as the design."""
+
+
+@lru_cache(maxsize=64)
+def planned(certified: Certified, count: int) -> Composition:
+    """So many equal releases together."""
+    from noisewright.accounting.composition import compose
+
+    return compose([(certified, count)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +114,6 @@ class Report(Unchanging):
     @property
     def plan(self) -> Composition:
         """All the releases together, proven: as many of the winner as were planned, one where no plan was asked for."""
-        from noisewright.search.report.designer import planned
-
         return planned(self.best, self.releases)
 
     @property
@@ -121,9 +127,14 @@ class Report(Unchanging):
         return tuple(c for c in self.candidates if c.certified.mechanism.query == self.query)
 
     @property
+    def over(self) -> str:
+        """Which kind of mechanism the bound is proven for; nothing where it is for all that answer the question."""
+        return str(self.designer.over)
+
+    @property
     def bound_over(self) -> str:
         """Which mechanisms the bound is proven for."""
-        return self.designer.over or ("mechanisms that release whole numbers" if over(self.query) else "all mechanisms")
+        return self.over or ("mechanisms that release whole numbers" if over(self.query) else "all mechanisms")
 
     @property
     def why(self) -> str:
@@ -137,13 +148,10 @@ class Report(Unchanging):
         return _NOTES.latest(self, "notes", lambda: (*(own(self) or ()), *self._uneven(), *self.left_out))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from noisewright.search.report.designer import Proposal, restored
-
         held = tuple(
-            Proposal(c.name, c.certified.mechanism, i, c.certified.certificate.requirement, c.remark)
-            for i, c in enumerate(self.candidates)
+            (c.name, c.certified.mechanism, c.certified.certificate.requirement, c.remark) for c in self.candidates
         )
-        return restored, (self.designer, self.query, self.privacy, self.utility, held, self.left_out)
+        return self.designer.restored, (self.query, self.privacy, self.utility, held, self.left_out)
 
     def __str__(self) -> str:
         lines = [
@@ -180,7 +188,7 @@ class Report(Unchanging):
 
         It needs nothing from elsewhere and runs no script; it says how to verify what it holds.
         """
-        write_page(self, path)
+        rendered("report")(self, path)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data with a digest of the whole content. A user's own loss is named, not stored."""

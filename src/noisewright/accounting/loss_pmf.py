@@ -1,0 +1,124 @@
+"""Privacy losses of one or many releases as whole numbers on a lattice, and how they are added up.
+
+What is kept stands for the function L(a) = infinite + sum of mass (1 - a e^(-loss))+, a = e^epsilon >= 0. For a true
+pair of laws, with the masses of the first, L is the profile delta(epsilon). A profile composed with another one is
+
+    delta(a) = sum over the losses x of the first, of mass(x) delta'(a e^(-x)), plus infinite delta'(0), delta'(0) = 1.
+
+Every coefficient is at least 0. So if L >= delta and L' >= delta' at every a >= 0, the lattice product of their masses
+is at or above the composed profile: first replace delta' by L', which has the form above, then exchange the sums and
+replace delta by L. Nothing else is used: masses need not add up to 1, nor belong to any pair of laws. In the same way a
+product of functions below the profiles of pairs that are taken together is below the profile of the pair of products.
+
+Two sides, each a set of moves that keep their direction: `above` (masses rounded up, losses raised or spread, tails to
+infinity) and `below` (masses rounded down, losses lowered or drawn together, tails cut off).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from typing import Protocol
+
+from noisewright.accounting.grids import Grid
+from noisewright.numerics.balls import convolved
+
+_MOST_REFINED = 4
+_MOST_CELLS = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """masses[i] units at a loss of (first + i) cells of 2^level units; `infinite` units at an infinite loss.
+
+    `variance` is a float that chooses widths of cells, no evidence.
+    """
+
+    level: int
+    first: int
+    masses: list[int]
+    infinite: int
+    variance: float
+
+
+class Side(Protocol):
+    """Moves that go one way: what they return is nowhere below (or nowhere above) what they were given."""
+
+    up: bool
+
+    def coarser(self, losses: Losses, grid: Grid) -> Losses:
+        """The same losses on cells of twice the width."""
+        ...
+
+    def trimmed(self, losses: Losses, grid: Grid, copies: int) -> Losses:
+        """Without the tails that so many copies of it can spare."""
+        ...
+
+
+def widened(losses: Losses, grid: Grid, side: Side, level: int) -> Losses:
+    """On cells of the given level, or of its own where that is higher."""
+    while losses.level < level:
+        losses = side.coarser(losses, grid)
+    return losses
+
+
+def product(left: Losses, right: Losses, grid: Grid, side: Side, copies: int) -> Losses:
+    """The losses of two independent releases together; so many copies of it are going to be multiplied."""
+    one, other = (left, left) if right is left else _alike(left, right, grid, side)
+    level = one.level
+    bits = grid.mass_bits
+    masses = convolved(one.masses, other.masses, bits, up=side.up) or [0]
+    # Infinite if either is: every mass of the one with the infinite mass of the other.
+    all_of_other = sum(other.masses) + other.infinite
+    infinite = one.infinite * all_of_other + sum(one.masses) * other.infinite
+    infinite = -(-infinite >> bits) if side.up else infinite >> bits
+    found = Losses(level, one.first + other.first, masses, infinite, left.variance + right.variance)
+    found = side.trimmed(found, grid, copies)
+    found = widened(found, grid, side, grid.level(found.variance))
+    while len(found.masses) > _MOST_CELLS:
+        found = side.coarser(found, grid)
+    return found
+
+
+def _alike(left: Losses, right: Losses, grid: Grid, side: Side) -> tuple[Losses, Losses]:
+    """Both on the same cells: those of the wider one, unless a few atoms would have to be moved for that."""
+    if left.level > right.level:
+        right, left = _alike(right, left, grid, side)
+        return left, right
+    gap = right.level - left.level
+    short = len(right.masses) << min(gap, _MOST_REFINED) <= 2 * _MOST_CELLS
+    if 0 < gap <= _MOST_REFINED and short and 4 * sum(map(bool, left.masses)) < len(left.masses):
+        return left, _refined(right, gap)
+    return widened(left, grid, side, right.level), right
+
+
+def _refined(losses: Losses, gap: int) -> Losses:
+    """The same losses on cells so many times halved: exact, only longer."""
+    masses = [0] * (((len(losses.masses) - 1) << gap) + 1)
+    masses[:: 1 << gap] = losses.masses
+    return Losses(losses.level - gap, losses.first << gap, masses, losses.infinite, losses.variance)
+
+
+def power(losses: Losses, times: int, grid: Grid, side: Side, copies: int) -> Losses:
+    """The losses of so many equal releases, by repeated squaring."""
+    result, square, left = None, losses, times
+    while True:
+        if left % 2:
+            result = square if result is None else product(result, square, grid, side, copies)
+        left //= 2
+        if not left:
+            return square if result is None else result
+        square = product(square, square, grid, side, copies * left)
+
+
+def together(parts: list[Losses], grid: Grid, side: Side) -> Losses:
+    """The losses of different releases, those that spread least first, so that cells grow with what they hold."""
+    heap = [(part.variance, place, part) for place, part in enumerate(parts)]
+    heapify(heap)
+    place = len(parts)
+    while len(heap) > 1:
+        one, other = heappop(heap)[2], heappop(heap)[2]
+        made = product(one, other, grid, side, copies=1)
+        heappush(heap, (made.variance, place, made))
+        place += 1
+    return heap[0][2]
