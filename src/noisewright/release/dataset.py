@@ -33,8 +33,9 @@ class Dataset:
 
     `source` is a CSV or Parquet file or glob, a table of a database file ("path::table"), the address of a table of a
     server or a cluster, a frame of pandas or polars, an Arrow table, or an Ibis table; each engine that is installed
-    says how its addresses are written. `budget` and the path of a `ledger` belong together: the ledger is made if it is not there,
-    otherwise its budget must be the same; a budget alone is kept as long as the process lasts, with a warning.
+    says how its addresses are written. `budget` and the path of a `ledger` belong together: the ledger is made if it
+    is not there, otherwise its budget must be the same; a budget alone is kept as long as the process lasts, with a
+    warning.
     A person counts with at most `rows_per_group` rows in a group and `groups_per_person` groups; which rows those are
     is chosen at random, anew for each release. With `one_row_per_person=True` the owner declares that there is nothing
     to limit. `types` says how text is read (number, integer, date, time, instant), `local_views` which views of a

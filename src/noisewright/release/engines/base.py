@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar, cast
 
-from noisewright.problem.errors import EngineError
-from noisewright.release.engines.registry import in_words
+from noisewright.problem.errors import EngineError, InvalidTableError
+from noisewright.release.engines.registry import Registration, in_words
 from noisewright.release.table.locations import Locations
 
 if TYPE_CHECKING:
@@ -180,6 +181,15 @@ class Local(Engine, Protocol):
 def is_local(engine: Engine) -> TypeGuard[Local]:
     """Whether an engine works in this process."""
     return engine.in_process
+
+
+def loaded(registration: Registration) -> type[Engine]:
+    """The class of an engine that is registered; says what is missing where that is not installed."""
+    module, _, name = registration.implementation.partition(":")
+    try:
+        return cast("type[Engine]", getattr(import_module(module), name))
+    except ImportError:
+        raise InvalidTableError(registration.needs) from None
 
 
 _UNSAID = (

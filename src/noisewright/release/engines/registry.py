@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -19,8 +18,6 @@ from noisewright.problem.errors import InvalidTableError, LedgerError
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
-
-    from noisewright.release.engines.base import Engine
 
 GROUP = "noisewright.engines"
 _CHANGED = "a table is not any more what it was when this was tried; ask again to see what is wrong"
@@ -58,14 +55,6 @@ class Registration:
     """By the names of its errors that no value can be the reason of, what each means."""
     answered: frozenset[str] = frozenset()
     """Those of them with which it answers, so that it is not away."""
-
-    def load(self) -> type[Engine]:
-        """Its class; says what is missing where that is not installed."""
-        module, _, name = self.implementation.partition(":")
-        try:
-            return cast("type[Engine]", getattr(import_module(module), name))
-        except ImportError:
-            raise InvalidTableError(self.needs) from None
 
 
 @cache

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 import ibis.expr.operations as ops
 
 from noisewright.problem.errors import InvalidInputError, InvalidTableError
-from noisewright.release.engines.base import NOTHING_SPENT, Engine, guarded
+from noisewright.release.engines.base import NOTHING_SPENT, Engine, guarded, loaded
 from noisewright.release.engines.registry import engine_of
 from noisewright.release.local import Base
 from noisewright.release.table.locations import NOWHERE, Locations, everywhere, of_memory
@@ -144,7 +144,7 @@ def open_source(
     """The source as a table of the engine that it belongs to; `beside` is the engine that it is to be joined in."""
     if isinstance(source, Path):
         source = str(source)
-    found = engine_of(source).load().opened(source, public=public, beside=beside)
+    found = loaded(engine_of(source)).opened(source, public=public, beside=beside)
     leaves = found.table.op().find(ops.PhysicalTable)
     if not public and not found.made:
         _require_unit(leaves, unit)
