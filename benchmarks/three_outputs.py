@@ -12,9 +12,9 @@ import argparse
 from math import sqrt
 
 import noisewright as nw
-from noisewright.release.design import designed
-from noisewright.release.layout import Limits, layout_of
-from noisewright.release.plain import laplace_errors
+from noisewright.release.plan.design import designed
+from noisewright.release.plan.layout import Limits, layout_of
+from noisewright.release.plan.plain import laplace_errors
 
 QUESTIONS = (
     nw.count(),

@@ -23,16 +23,25 @@ from noisewright.problem.metrics import Scaled, Sum
 from noisewright.problem.queries import Bounded
 from noisewright.problem.records import Record
 from noisewright.problem.workload import Listed, Part, Regular
-from noisewright.release import aims, cells, linear, numbers, quantiles, questions, ranking, weighed
-from noisewright.release.bounded import InBounds, Within
-from noisewright.release.groupings import Bins, Grouping
-from noisewright.release.histograms import BinCount
-from noisewright.release.keys import Keys
-from noisewright.release.layout import Limits
-from noisewright.release.ranges import Range
-from noisewright.release.selecting import Following, Selecting
-from noisewright.release.times import TimeBins
-from noisewright.release.ways import ByGroup
+from noisewright.release.ask import (
+    quantiles,
+    question as questions,
+    top as ranking,
+    weighted as weighed,
+    workload as linear,
+)
+from noisewright.release.ask.histogram import BinCount
+from noisewright.release.plan import targets as aims
+from noisewright.release.plan.layout import Limits
+from noisewright.release.plan.strategies import over_cells as cells
+from noisewright.release.plan.strategies.by_group import ByGroup
+from noisewright.release.plan.strategies.in_bounds import InBounds, Within
+from noisewright.release.plan.strategies.selection import Following, Selecting
+from noisewright.release.stage import aggregates as numbers
+from noisewright.release.stage.groupings import Bins, Grouping
+from noisewright.release.stage.ranges import Range
+from noisewright.release.stage.times import TimeBins
+from noisewright.release.table.keys import Keys
 from tests.tree import tracked
 
 CORPUS = Path(__file__).resolve().parent / "fixtures" / "corpus"

@@ -55,10 +55,10 @@ from noisewright.problem.utilities import (
 )
 from noisewright.problem.workload import Workload as Workload
 from noisewright.proof.certify import Certificate as Certificate, certify as certify
+from noisewright.release.ask.question import count as count, mean as mean
 from noisewright.release.dataset import Dataset as Dataset
-from noisewright.release.keys import keys as keys
-from noisewright.release.plan import Plan as Plan
-from noisewright.release.questions import count as count, mean as mean
+from noisewright.release.plan.plan import Plan as Plan
+from noisewright.release.table.keys import keys as keys
 from noisewright.sample.certified import Certified as Certified
 from noisewright.search.budget import Budget as Budget, BudgetRow as BudgetRow, budget_for as budget_for
 from noisewright.search.design import design as design

@@ -93,8 +93,9 @@ def test_importing_the_package_asks_for_no_engine():
 def test_only_the_engine_of_the_address_is_loaded(tmp_path: Path):
     (tmp_path / "visits.csv").write_text("id\n1\n", encoding="utf-8")
     script = (
-        f"import sys\nfrom noisewright.release.table.sources import schema_of\nschema_of({str(tmp_path / 'visits.csv')!r})"
-        f"\nprint([name for name in ('psycopg', 'pyspark', 'py4j') if name in sys.modules])"
+        "import sys\nfrom noisewright.release.table.sources import schema_of\n"
+        f"schema_of({str(tmp_path / 'visits.csv')!r})\n"
+        "print([name for name in ('psycopg', 'pyspark', 'py4j') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.release import transaction
-from noisewright.release.histograms import BinCount
-from noisewright.release.layout import Limits, layout_of
+from noisewright.release.ask.histogram import BinCount
+from noisewright.release.plan.layout import Limits, layout_of
+from noisewright.release.run import transaction
 
 LEAST = 0.95
 _ALL = Limits(10**6, 10**6, False)

@@ -208,11 +208,11 @@ AT: dict[str, tuple[str, BaseException, str, int]] = {
         *("Nothing was spent.", 0),
     ),
     "after the charge": (
-        *("noisewright.release.transaction.drawn", KeyboardInterrupt()),
+        *("noisewright.release.run.transaction.drawn", KeyboardInterrupt()),
         *("Nothing was released; something may have been drawn: asked again it is refused, --fresh charges again", 1),
     ),
     "in DuckDB": (
-        *("noisewright.release.unlisted.aggregated", RuntimeError("Query interrupted")),
+        *("noisewright.release.stage.vector.aggregated", RuntimeError("Query interrupted")),
         *("Nothing was drawn; asked again, it is finished without another charge.", 1),
     ),
     "while it is written": (
@@ -239,7 +239,7 @@ def test_an_interruption_says_what_was_spent(cli: Cli, tmp_path: Path, monkeypat
 
 
 def test_what_is_interrupted_afresh_is_finished_afresh(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    from noisewright.release.aggregate import aggregated
+    from noisewright.release.stage.vector import aggregated
 
     def interrupted(table: Any, *given: Any, **named: Any) -> Any:
         if "Limit" in str(type(table.op())):  # the rehearsal, on no rows
@@ -251,7 +251,7 @@ def test_what_is_interrupted_afresh_is_finished_afresh(cli: Cli, tmp_path: Path,
     asked = ("release", "visits.toml", "--fresh")
     finished = "Nothing was drawn; asked again, it is finished without another charge."
     with monkeypatch.context() as patch:
-        patch.setattr("noisewright.release.unlisted.aggregated", interrupted)
+        patch.setattr("noisewright.release.stage.vector.aggregated", interrupted)
         assert_failed(cli(*asked), 130, "Charge 4 of", "is spent", finished)
         assert_failed(cli(*asked), 130, "Charge 4 of", "was spent before, and nothing more now", finished)
     assert_succeeded(cli(*asked))
@@ -281,7 +281,7 @@ def test_an_engine_that_fails_after_the_charge_repeats_nothing(
         raise RuntimeError("Conversion Error: secret")
 
     write(tmp_path)
-    monkeypatch.setattr(f"noisewright.release.transaction.{work}", failing)
+    monkeypatch.setattr(f"noisewright.release.run.transaction.{work}", failing)
     outcome = cli("release", "visits.toml")
     assert_failed(outcome, 1, "the engine failed (RuntimeError). Charge 1 of", left)
     assert "secret" not in outcome.err

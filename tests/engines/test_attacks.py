@@ -10,8 +10,8 @@ import pytest
 
 import noisewright as nw
 from noisewright.problem.errors import NotPersonLocalError
-from noisewright.release.layout import layout_of
-from noisewright.release.local import Base, checked
+from noisewright.release.plan.layout import layout_of
+from noisewright.release.table.person_local import Base, checked
 from noisewright.release.table.sources import open_source
 from tests.engines.loading import load
 from tests.release import test_attacks, test_local

@@ -19,8 +19,8 @@ import noisewright as nw
 from noisewright.release.engines.barrier import behind_barrier, selection
 from noisewright.release.engines.duckdb import engine as duck
 from noisewright.release.engines.postgres import engine as postgres
-from noisewright.release.layout import layout_of
-from noisewright.release.local import checked
+from noisewright.release.plan.layout import layout_of
+from noisewright.release.table.person_local import checked
 from noisewright.release.table.sources import open_source
 
 ROWS = pa.table({"u": [1, 2, 3], "x": [math.nan, 1.0, 30.0], "k": ["A", "a", "A"], "i": [5, 6, 7]})

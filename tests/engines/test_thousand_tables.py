@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.release.layout import layout_of
+from noisewright.release.plan.layout import layout_of
 from tests.engines.loading import load
 from tests.engines.test_neighbours import KINDS
 from tests.release.test_neighbours import PERSONS, blocks, check, more_questions, questions, tables

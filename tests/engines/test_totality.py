@@ -13,7 +13,7 @@ from ibis.common.exceptions import IbisError
 
 from noisewright.problem.errors import NoisewrightError
 from noisewright.release.engines.duckdb.engine import DuckDB
-from noisewright.release.local import checked
+from noisewright.release.table.person_local import checked
 from noisewright.release.table.sources import open_source
 from tests.release.test_attacks import EXTREMES, Writer, place
 from tests.spark_session import Sparks

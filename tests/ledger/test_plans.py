@@ -9,7 +9,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.proof.costs import squared_of_pure
-from noisewright.release.selecting import bounded_noise
+from noisewright.release.plan.strategies.selection import bounded_noise
 from tests.ledger import menu
 
 

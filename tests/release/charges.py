@@ -8,7 +8,7 @@ import pyarrow as pa
 
 import noisewright as nw
 from noisewright.ledger.charge import Charge
-from noisewright.release import holding
+from noisewright.release.run import idempotence as holding
 
 
 def clinic(ledger: Any, epsilon: int = 3) -> nw.Dataset:

@@ -23,8 +23,8 @@ import pytest
 import noisewright as nw
 from noisewright.ledger import checkpoints
 from noisewright.problem.errors import NoisewrightError
-from noisewright.release import transaction
-from noisewright.release.drawing import drawn
+from noisewright.release.plan.noise import drawn
+from noisewright.release.run import transaction
 from tests.ledger.many import forked, outcome
 from tests.postgres_server import Server
 

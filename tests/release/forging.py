@@ -17,7 +17,7 @@ from noisewright.problem.errors import NoisewrightError
 from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.records import digest
 from noisewright.proof.certify import certify
-from noisewright.release.plan import bound
+from noisewright.release.plan.plan import bound
 from tests.forgery import Path, at, leaves, put
 
 TABLE = pa.table(

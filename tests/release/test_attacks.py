@@ -18,10 +18,10 @@ from ibis.common.exceptions import IbisError
 
 import noisewright as nw
 from noisewright.problem.errors import NoisewrightError
-from noisewright.release import values
 from noisewright.release.engines.duckdb.engine import DuckDB
-from noisewright.release.layout import layout_of
-from noisewright.release.local import Base, checked
+from noisewright.release.plan.layout import layout_of
+from noisewright.release.table import total_functions as values
+from noisewright.release.table.person_local import Base, checked
 
 REFUSED = nw.errors.NotPersonLocalError
 EXTREMES: dict[str, tuple[str, list[str]]] = {

@@ -17,11 +17,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.release import local
-from noisewright.release.aggregate import aggregated
 from noisewright.release.dataset import Dataset
 from noisewright.release.engines.duckdb.engine import DuckDB
-from noisewright.release.layout import Limits, layout_of
+from noisewright.release.plan.layout import Limits, layout_of
+from noisewright.release.stage.vector import aggregated
+from noisewright.release.table import person_local as local
 
 BROKEN = nw.errors.InvalidTableError
 FRAME = pd.DataFrame({"id": np.arange(40) % 10, "w": list("ABCD") * 10, "x": np.arange(40.0)})
@@ -199,7 +199,7 @@ def test_ctrl_c_in_a_query_of_duckdb_is_ctrl_c(tmp_path: Path, monkeypatch, spen
         return aggregated(*given, **named)
 
     with monkeypatch.context() as patch:
-        patch.setattr("noisewright.release.unlisted.aggregated", stopped)
+        patch.setattr("noisewright.release.stage.vector.aggregated", stopped)
         with pytest.raises(KeyboardInterrupt) as caught:
             plan.release()
     told = "".join(getattr(caught.value, "__notes__", []))

@@ -17,13 +17,13 @@ import noisewright as nw
 from noisewright.app.cli.saved import verify
 from noisewright.problem.records import digest
 from noisewright.proof.renyi import pure_to_renyi
-from noisewright.release.aims import targets_of
-from noisewright.release.bounded import InBounds, pure_within
-from noisewright.release.design import charge_of, designed
-from noisewright.release.drawing import drawn, widths
-from noisewright.release.layout import Limits, layout_of
-from noisewright.release.plan import Plan
-from noisewright.release.targets import _Search
+from noisewright.release.plan.design import charge_of, designed
+from noisewright.release.plan.layout import Limits, layout_of
+from noisewright.release.plan.noise import drawn, widths
+from noisewright.release.plan.plan import Plan
+from noisewright.release.plan.smallest_budget import _Search
+from noisewright.release.plan.strategies.in_bounds import InBounds, pure_within
+from noisewright.release.plan.targets import targets_of
 from tests.release.test_plans import PRIVACIES, WARDS, dataset
 
 MANY = 40_000

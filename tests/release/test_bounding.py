@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 import noisewright as nw
-from noisewright.release.bounding import EDGES, bounds_of, question
-from noisewright.release.design import designed
-from noisewright.release.layout import Limits, layout_of
+from noisewright.release.plan.design import designed
+from noisewright.release.plan.layout import Limits, layout_of
+from noisewright.release.run.bounds import EDGES, bounds_of, question
 
 KEEP = Fraction(98, 100)
 LAYOUT = layout_of([question("x")], Limits(1, 1, False))
@@ -73,7 +73,7 @@ def test_any_counts_give_bounds_that_keep_what_was_aimed_at_or_say_nothing(count
 @pytest.fixture
 def sure(monkeypatch: pytest.MonkeyPatch) -> None:
     """Empty powers stand out of the noise less than once in 10^9, not in 10^3: a false alarm of these tests."""
-    monkeypatch.setattr("noisewright.release.bounding._CHANCE", Fraction(1, 10**9))
+    monkeypatch.setattr("noisewright.release.run.bounds._CHANCE", Fraction(1, 10**9))
 
 
 def ends(found: Any) -> Any:

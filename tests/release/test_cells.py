@@ -14,12 +14,12 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.release.cells import FINE
-from noisewright.release.drawing import drawn, widths
-from noisewright.release.layout import Limits, layout_of
-from noisewright.release.plan import Plan, require_sound
-from noisewright.release.quantiles import quantile
-from noisewright.release.transaction import columns, reaches_of
+from noisewright.release.ask.quantiles import quantile
+from noisewright.release.plan.layout import Limits, layout_of
+from noisewright.release.plan.noise import drawn, widths
+from noisewright.release.plan.plan import Plan, require_sound
+from noisewright.release.plan.strategies.over_cells import FINE
+from noisewright.release.run.transaction import columns, reaches_of
 
 PLENTY = nw.ZeroConcentratedDP(200)
 WARDS = nw.keys("ward", ["A", "B"])

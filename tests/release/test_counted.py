@@ -12,8 +12,8 @@ import pytest
 import noisewright as nw
 from noisewright.app.answer_table import counted_text, plot_answers, text_of
 from noisewright.app.reports.plans import release_page
-from noisewright.release.counted import counted_in
-from noisewright.release.layout import layout_of
+from noisewright.release.plan.layout import layout_of
+from noisewright.release.run.answers import counted_in
 
 WARDS = nw.keys("ward", ["A", "B", "C"])
 ONE, TWO = nw.keys("ward", ["A"]), nw.keys("ward", ["A", "B"])

@@ -22,9 +22,9 @@ import pytest
 import noisewright as nw
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS
-from noisewright.release.drawing import drawn
-from noisewright.release.plan import Plan
-from noisewright.release.transaction import columns, reaches_of, tidying_of
+from noisewright.release.plan.noise import drawn
+from noisewright.release.plan.plan import Plan
+from noisewright.release.run.transaction import columns, reaches_of, tidying_of
 from tests.replay import Replay
 
 WARDS = nw.keys("ward", ["A", "B"])

@@ -22,10 +22,10 @@ from ibis.common.exceptions import IbisError
 
 import noisewright as nw
 from noisewright.problem.errors import InvalidTableError
+from noisewright.release.dataset import joined
 from noisewright.release.engines.duckdb.engine import DuckDB
-from noisewright.release.local import checked
-from noisewright.release.queries import joined
-from noisewright.release.values import REASONS
+from noisewright.release.table.person_local import checked
+from noisewright.release.table.total_functions import REASONS
 from tests.release.test_attacks import own_function, tables
 
 REFUSED = nw.errors.NotPersonLocalError

@@ -19,20 +19,20 @@ from ibis import _
 
 import noisewright as nw
 from noisewright.ledger.charge import plain_answer
-from noisewright.release.bounded import InBounds
-from noisewright.release.bounding import plan_for
-from noisewright.release.cells import FINE, OverCells
-from noisewright.release.design import jointly, weights_of
-from noisewright.release.drawing import drawn
-from noisewright.release.layout import Table
-from noisewright.release.plan import Plan
-from noisewright.release.registry import QUESTIONS
-from noisewright.release.selecting import FOLLOWING, SELECTING, bounded_noise, end_of, intervals
+from noisewright.release.ask.registry import QUESTIONS
+from noisewright.release.ask.weighted import BY_WEIGHTS
+from noisewright.release.plan.design import jointly, weights_of
+from noisewright.release.plan.layout import Table
+from noisewright.release.plan.noise import drawn
+from noisewright.release.plan.plan import Plan
+from noisewright.release.plan.strategies.by_group import BY_GROUP, WAYS
+from noisewright.release.plan.strategies.in_bounds import InBounds
+from noisewright.release.plan.strategies.over_cells import FINE, OverCells
+from noisewright.release.plan.strategies.selection import FOLLOWING, SELECTING, bounded_noise, end_of, intervals
+from noisewright.release.run.bounds import plan_for
+from noisewright.release.run.transaction import columns, stored_form, tidying_of
+from noisewright.release.stage.vector import Unlisted
 from noisewright.release.table.frames import FRAMES, frame_of
-from noisewright.release.transaction import columns, stored_form, tidying_of
-from noisewright.release.unlisted import Unlisted
-from noisewright.release.ways import BY_GROUP, WAYS
-from noisewright.release.weighed import BY_WEIGHTS
 from tests.replay import Replay
 
 POWERS = (51, 52, 53, 62, 63, 80, 103)

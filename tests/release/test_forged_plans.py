@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.release.plan import bound
+from noisewright.release.plan.plan import bound
 from tests.forgery import put
 from tests.release import honest
 from tests.release.forging import (

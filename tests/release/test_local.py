@@ -13,8 +13,8 @@ from ibis import _
 
 import noisewright as nw
 from noisewright.release.engines.duckdb.engine import DuckDB
-from noisewright.release.layout import layout_of
-from noisewright.release.local import Base, checked
+from noisewright.release.plan.layout import layout_of
+from noisewright.release.table.person_local import Base, checked
 
 REFUSED = nw.errors.NotPersonLocalError
 

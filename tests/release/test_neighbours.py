@@ -14,12 +14,12 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.release import aggregate, limiting
-from noisewright.release.bounded import InBounds
+from noisewright.release.ask.registry import QUESTIONS
+from noisewright.release.ask.weighted import Weighted
 from noisewright.release.engines.duckdb.engine import DuckDB
-from noisewright.release.layout import Table, layout_of
-from noisewright.release.registry import QUESTIONS
-from noisewright.release.weighed import Weighted
+from noisewright.release.plan.layout import Table, layout_of
+from noisewright.release.plan.strategies.in_bounds import InBounds
+from noisewright.release.stage import contribution_bounding as limiting, vector as aggregate
 from tests.release.tables import arrow, hostile
 
 PERSONS = 4

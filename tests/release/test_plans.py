@@ -17,10 +17,10 @@ import pytest
 import noisewright as nw
 from noisewright.app.cli.saved import verify
 from noisewright.problem.records import digest
-from noisewright.release.design import charge_of, designed
-from noisewright.release.drawing import drawn, widths
-from noisewright.release.layout import Limits, layout_of
-from noisewright.release.transaction import columns, reaches_of
+from noisewright.release.plan.design import charge_of, designed
+from noisewright.release.plan.layout import Limits, layout_of
+from noisewright.release.plan.noise import drawn, widths
+from noisewright.release.run.transaction import columns, reaches_of
 
 WARDS = nw.keys("ward", ["A", "B", "C"])
 QUESTIONS = (
@@ -270,7 +270,7 @@ def test_what_fails_after_the_charge_says_that_it_is_spent(tmp_path: Path, monke
     def interrupted(*given: Any, **named: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("noisewright.release.transaction.drawn", interrupted)
+    monkeypatch.setattr("noisewright.release.run.transaction.drawn", interrupted)
     with pytest.raises(KeyboardInterrupt) as stopped:
         plan.release()
     assert "is spent: pure differential privacy, epsilon = 1. Nothing was released." in stopped.value.__notes__[0]

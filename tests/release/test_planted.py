@@ -13,8 +13,8 @@ import pytest
 import noisewright as nw
 from noisewright.ledger import checkpoints
 from noisewright.ledger.charge import Charge
-from noisewright.release import holding
-from noisewright.release.selecting import written
+from noisewright.release.plan.strategies.selection import written
+from noisewright.release.run import idempotence as holding
 from tests.release.charges import events
 
 TABLE = pa.table(
@@ -262,7 +262,7 @@ def test_groups_that_no_release_publishes_are_not_given_back(tmp_path: Path, kin
 def test_planted_bounds_are_not_believed(tmp_path: Path):
     ann, bob = both(tmp_path / "x.ledger")
     data, privacy = table(ann), nw.PureDP(5)
-    from noisewright.release.bounding import plan_for
+    from noisewright.release.run.bounds import plan_for
 
     plan = plan_for(data, "far", privacy)
     cheap = table(bob).plan(nw.count(), privacy=nw.PureDP("0.001")).charge

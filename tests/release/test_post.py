@@ -18,12 +18,12 @@ import noisewright as nw
 from noisewright.mechanisms.half_widths import groups_of
 from noisewright.numerics.balls import precision
 from noisewright.problem.privacy import PureDP
-from noisewright.release.drawing import drawn
-from noisewright.release.groupings import Grouping
-from noisewright.release.sums import Sizes, Term, half_width_of, sizes_of
-from noisewright.release.tidying import nearest_with_sum, whole_with_sum
-from noisewright.release.totals import Level, Tree, parents_of
-from noisewright.release.transaction import columns, reaches_of, tidying_of
+from noisewright.release.plan.noise import drawn
+from noisewright.release.run.noise_sums import Sizes, Term, half_width_of, sizes_of
+from noisewright.release.run.post_processing import nearest_with_sum, whole_with_sum
+from noisewright.release.run.totals import Level, Tree, parents_of
+from noisewright.release.run.transaction import columns, reaches_of, tidying_of
+from noisewright.release.stage.groupings import Grouping
 
 WARDS = nw.keys("ward", ["A", "B", "C", "D", "E"])
 BOTH = nw.keys({"ward": ["A", "B", "C", "D", "E"], "sex": ["f", "m"]})

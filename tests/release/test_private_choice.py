@@ -14,10 +14,17 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.release.design import charge_of, designed
-from noisewright.release.layout import Layout, Limits, layout_of
-from noisewright.release.selecting import SELECTING, bounded_noise, chance, end_of, intervals, persons_for
-from noisewright.release.unlisted import Unlisted
+from noisewright.release.plan.design import charge_of, designed
+from noisewright.release.plan.layout import Layout, Limits, layout_of
+from noisewright.release.plan.strategies.selection import (
+    SELECTING,
+    bounded_noise,
+    chance,
+    end_of,
+    intervals,
+    persons_for,
+)
+from noisewright.release.stage.vector import Unlisted
 from tests.statistical.tests_of_fit import FALSE_ALARM, chi_square, two_sided
 
 KEYS = nw.keys("k", private=True)

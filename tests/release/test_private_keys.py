@@ -22,12 +22,12 @@ from noisewright.laws.gaussian import DiscreteGaussian
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
 from noisewright.problem.records import digest
-from noisewright.release.design import charge_of, designed, require_within
-from noisewright.release.drawing import drawn
-from noisewright.release.layout import Limits, layout_of
-from noisewright.release.selecting import FOLLOWING, SELECTING, end_of, persons_for
-from noisewright.release.splitting import Splitter
-from noisewright.release.unlisted import Unlisted
+from noisewright.release.plan.design import charge_of, designed, require_within
+from noisewright.release.plan.layout import Limits, layout_of
+from noisewright.release.plan.noise import drawn
+from noisewright.release.plan.splitting import Splitter
+from noisewright.release.plan.strategies.selection import FOLLOWING, SELECTING, end_of, persons_for
+from noisewright.release.stage.vector import Unlisted
 from noisewright.sample.certified import make_certified
 from tests.release.tables import arrow, hostile
 from tests.statistical.tests_of_fit import sf

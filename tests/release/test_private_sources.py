@@ -148,7 +148,7 @@ def test_copies_of_keys_come_from_the_same_table_and_rows_that_are_written_are_t
 def test_a_saved_plan_is_bound_to_no_dataset_that_holds_its_keys(visits: Path):
     other = nw.Dataset("visits.parquet", "id", name="visits")
     plan = other.plan(nw.count(by=nw.keys("ward", "visits.csv")), privacy=nw.PureDP(1))
-    from noisewright.release.plan import bound
+    from noisewright.release.plan.plan import bound
 
     data = nw.Dataset("visits.csv", "id", name="visits", types={"id": "integer"})
     object.__setattr__(plan, "about", data.describe())

@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 import noisewright as nw
-from noisewright.release import estimates
-from noisewright.release.layout import Limits, layout_of
-from noisewright.release.numbers import Partial, Persons, Present, Rows, Squares, Total
-from noisewright.release.ranges import Range
+from noisewright.release.ask import estimates
+from noisewright.release.plan.layout import Limits, layout_of
+from noisewright.release.stage.aggregates import Partial, Persons, Present, Rows, Squares, Total
+from noisewright.release.stage.ranges import Range
 
 AGES = Range((0, 120), 1)
 

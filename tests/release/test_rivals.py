@@ -14,9 +14,9 @@ import noisewright as nw
 from noisewright.ledger import checkpoints
 from noisewright.ledger.charge import Charge
 from noisewright.ledger.idempotence import Same
-from noisewright.release import holding, transaction
 from noisewright.release.dataset import Dataset
-from noisewright.release.drawing import drawn
+from noisewright.release.plan.noise import drawn
+from noisewright.release.run import idempotence as holding, transaction
 from tests.ledger.many import together
 from tests.release.charges import charged, clinic, events, taken
 

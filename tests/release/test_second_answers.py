@@ -15,13 +15,13 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.release.cells import FINE
+from noisewright.release.ask.estimates import NOTHING, Between
+from noisewright.release.ask.quantiles import quantile
 from noisewright.release.engines.duckdb.engine import DuckDB
 from noisewright.release.engines.postgres import arithmetic
-from noisewright.release.estimates import NOTHING, Between
-from noisewright.release.holding import numbers_of
-from noisewright.release.layout import Limits, layout_of
-from noisewright.release.quantiles import quantile
+from noisewright.release.plan.layout import Limits, layout_of
+from noisewright.release.plan.strategies.over_cells import FINE
+from noisewright.release.run.idempotence import numbers_of
 
 WARDS = nw.keys("ward", ["A", "B", "C"])
 

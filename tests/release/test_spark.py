@@ -16,9 +16,9 @@ import pytest
 
 import noisewright as nw
 from noisewright.app.cli import main
-from noisewright.release.layout import Limits, layout_of
-from noisewright.release.limiting import rows_in_engine
-from noisewright.release.stage import rows_of, totals
+from noisewright.release.plan.layout import Limits, layout_of
+from noisewright.release.stage.contribution_bounding import rows_in_engine
+from noisewright.release.stage.rows import rows_of, totals
 from tests.ledger.many import forked, outcome
 from tests.optional import require_package
 from tests.release.tables import SPEC, arrow, hostile

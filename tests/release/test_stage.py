@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.release import aggregate
-from noisewright.release.aggregate import clamped_sums, exact_sums
 from noisewright.release.engines.duckdb.engine import DuckDB
-from noisewright.release.layout import Layout, layout_of
-from noisewright.release.limiting import numbered, slices_for
-from noisewright.release.numbers import Partial, Persons, Present, Rows, Squares, Total
-from noisewright.release.times import TimeBins
+from noisewright.release.plan.layout import Layout, layout_of
+from noisewright.release.stage import vector as aggregate
+from noisewright.release.stage.aggregates import Partial, Persons, Present, Rows, Squares, Total
+from noisewright.release.stage.contribution_bounding import numbered, slices_for
+from noisewright.release.stage.times import TimeBins
+from noisewright.release.stage.vector import clamped_sums, exact_sums
 from tests.release import reference
 from tests.release.tables import KEYS, arrow, hostile
 
@@ -155,7 +155,7 @@ def test_slices_of_persons_change_nothing(text_units: bool, monkeypatch):
         return fetch(own, query)
 
     monkeypatch.setattr(DuckDB, "fetch", noted)
-    monkeypatch.setattr("noisewright.release.aggregate._WORDS_AT_ONCE", 4000)
+    monkeypatch.setattr("noisewright.release.stage.vector._WORDS_AT_ONCE", 4000)
     assert data._aggregate(layout, SALT) == by_hand(table, layout)
     assert steps[0] == (0, 1)
     assert steps[-1][0] == steps[-1][1] - 1 >= 4
@@ -241,6 +241,8 @@ def test_equal_hashes_are_ordered_by_content(monkeypatch):
     table = hostile(600, 12, 6)
     data = nw.Dataset(arrow(table), "id", name="x", rows_per_group=2, groups_per_person=2)
     layout = layout_of(QUESTIONS[6:9], data.limits)
-    monkeypatch.setattr("noisewright.release.limiting.mixed", lambda salt, words: np.zeros(len(words[0]), np.uint64))
+    monkeypatch.setattr(
+        "noisewright.release.stage.contribution_bounding.mixed", lambda salt, words: np.zeros(len(words[0]), np.uint64)
+    )
     monkeypatch.setattr(reference, "mixed", lambda salt, words: 0)
     assert data._aggregate(layout, SALT) == by_hand(table, layout)

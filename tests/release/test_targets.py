@@ -15,14 +15,13 @@ import pytest
 import noisewright as nw
 from noisewright.problem.privacy import ApproxDP, PureDP
 from noisewright.problem.records import digest
-from noisewright.release.aims import Targets, targets_of
-from noisewright.release.design import designed, require_within
-from noisewright.release.drawing import drawn
-from noisewright.release.estimates import mean, mean_reach
-from noisewright.release.layout import Layout, Limits
-from noisewright.release.least import least_of
-from noisewright.release.ranges import Range
-from noisewright.release.targets import aimed
+from noisewright.release.ask.estimates import mean, mean_reach
+from noisewright.release.plan.design import designed, require_within
+from noisewright.release.plan.layout import Layout, Limits
+from noisewright.release.plan.noise import drawn
+from noisewright.release.plan.smallest_budget import aimed, least_of
+from noisewright.release.plan.targets import Targets, targets_of
+from noisewright.release.stage.ranges import Range
 
 WARDS = nw.keys("ward", ["A", "B", "C"])
 

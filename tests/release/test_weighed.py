@@ -16,8 +16,8 @@ import pytest
 import noisewright as nw
 from noisewright.app.cli.saved import verify
 from noisewright.problem.records import digest
-from noisewright.release.drawing import drawn
-from noisewright.release.weighed import BY_WEIGHTS
+from noisewright.release.ask.weighted import BY_WEIGHTS
+from noisewright.release.plan.noise import drawn
 
 TOWNS = ["Aston", "Bury", "Corby", "Derby"]
 KEYS = nw.keys("town", TOWNS)

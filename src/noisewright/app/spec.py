@@ -25,13 +25,13 @@ from noisewright.problem.errors import InvalidInputError, InvalidTableError, Noi
 from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.utilities import UTILITIES
 from noisewright.problem.warnings import EphemeralBudgetWarning
-from noisewright.release import keys as key_sets
+from noisewright.release.ask.registry import QUESTIONS
 from noisewright.release.dataset import Dataset
 from noisewright.release.engines.registry import is_address
-from noisewright.release.registry import QUESTIONS
+from noisewright.release.run.post_processing import steps_of
+from noisewright.release.table import keys as key_sets
 from noisewright.release.table.locations import Locations, everywhere, require_elsewhere
 from noisewright.release.table.sources import locations_of
-from noisewright.release.tidying import steps_of
 
 _LARGEST_FILE = 16
 _OWN = ("dataset", "join", "join_public", "derive", "filter", "keys", "ask", "post", "output", "report")

@@ -1,6 +1,7 @@
 """Probability laws as frozen data; each formula runs in floats or in balls.
 
-- base, lattice: what a law is, its name in files, where its log-ratio passes epsilon; the grid it is used on
+- base, lattice: what a law is and where its log-ratio passes epsilon; the grid it is used on
+- registry: the law that a file names
 - laplace, gaussian, hyperbolic: smooth laws, and those rounded or discrete on the integers
 - piecewise, tabulated: staircases and cells; laws with finitely many cells
 - two_fold, formula: Laplace noise whose rate is random, and its folds

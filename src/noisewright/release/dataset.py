@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
+import warnings
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noisewright.ledger.ledger import Ledger
-from noisewright.problem.errors import InvalidInputError, InvalidTableError
+from noisewright.problem.errors import InvalidInputError, InvalidTableError, LedgerDamagedError, LedgerError
 from noisewright.problem.numbers import Number
+from noisewright.problem.privacy import MetricPrivacy
 from noisewright.problem.records import digest
+from noisewright.problem.remarks import UnkeptBudgetWarning
 from noisewright.problem.untrusted import READING_SECONDS
 from noisewright.problem.utilities import SquaredError
-from noisewright.release.budgets import ledger_for
-from noisewright.release.layout import Layout, Limits
-from noisewright.release.queries import joined, made
+from noisewright.release.plan.layout import Layout, Limits
 from noisewright.sample.entropy import SystemEntropy
 
 if TYPE_CHECKING:
-    from noisewright.release.bounding import Bounds
-    from noisewright.release.plan import Plan
+    from noisewright.release.plan.plan import Plan
+    from noisewright.release.run.bounds import Bounds
     from noisewright.release.table.sources import Source
 
 _NEEDS = "tables need packages that are not installed: pip install 'noisewright[tables]'. Nothing was spent."
@@ -74,7 +80,7 @@ class Dataset:
         self._ledger = ledger_for(budget, ledger)
 
     def _begin(self, source: Source, unit: str, limits: Limits, name: str, version: str | None) -> None:
-        from noisewright.release.local import checked, require_unit
+        from noisewright.release.table.person_local import checked, require_unit
 
         table, standing = checked(source.table, source.bases, source.engine)
         if unit not in standing.units:
@@ -192,8 +198,8 @@ class Dataset:
         that every group is publicly known to have. Or `budgets` gives each question an amount of its own.
         Raises, before anything is read of the data, for columns that are not there and types that do not fit.
         """
-        from noisewright.release.aims import Wanted
-        from noisewright.release.plan import planned
+        from noisewright.release.plan.plan import planned
+        from noisewright.release.plan.targets import Wanted
 
         wanted = Wanted(targets, confidence, delta, smallest_group, budgets)
         return planned(self, questions, privacy, SquaredError() if utility is None else utility, weights or {}, wanted)
@@ -207,7 +213,7 @@ class Dataset:
         aims to keep the share `keep` of the values; it is empty, and says so, where there are too few. Asked again, it
         is the stored one, at no cost.
         """
-        from noisewright.release.bounding import bounds_of, plan_for, share
+        from noisewright.release.run.bounds import bounds_of, plan_for, share
 
         kept = share(keep)
         plan = plan_for(self, column, privacy)
@@ -215,19 +221,19 @@ class Dataset:
 
     def load_plan(self, path: str | Path, *, seconds: Number = READING_SECONDS) -> Plan:
         """A saved plan, proven again and ready to release; refuses one that was made for another dataset."""
-        from noisewright.release.plan import Plan, bound
+        from noisewright.release.plan.plan import Plan, bound
 
         return bound(Plan.load(path, seconds=seconds), self)
 
     def require_public_keys(self, questions: Sequence[Any]) -> None:
         """Refuse questions whose keys were listed from a private table of this dataset, under whatever name."""
-        from noisewright.release.checks import require_public_keys
+        from noisewright.release.run.checks import require_public_keys
 
         require_public_keys(self._source, questions)
 
     def require_answerable(self, layout: Layout) -> None:
         """Refuse, from the schema alone, questions about columns that are not there or hold something else."""
-        from noisewright.release.checks import require_columns
+        from noisewright.release.run.checks import require_columns
 
         require_columns(self._table, layout)
 
@@ -236,15 +242,14 @@ class Dataset:
 
         `salt` is what the release will choose rows by, so that its very queries are tried.
         """
-        from noisewright.release.asking import tried
+        from noisewright.release.run.checked_table import tried
 
         own = self.limits.one_row_per_person
         tried(self._source, self._table, self.unit, layout, salt, one_row=own)
 
     def _aggregate(self, layout: Layout, salt: int, leave_out: Any = None) -> list[Any]:
         """The true numbers of a layout, for a release inside this process; never shown. `leave_out` is a unit."""
-        from noisewright.release.asking import asked
-        from noisewright.release.selfcheck import without
+        from noisewright.release.run.checked_table import asked, without
 
         table, own = self._table if leave_out is None else without(self._source, leave_out), self.limits
         return asked(self._source, table, self.unit, layout, salt, one_row=own.one_row_per_person)
@@ -308,3 +313,117 @@ def _name(given: str | None, found: str | None) -> str:
             raise InvalidTableError(f"name is {given!r}; give a text.")
         return given
     return found or f"unnamed {int(SystemEntropy().stream().words(1)[0]):016x}"
+
+
+# Making a query of Ibis, where what the schema shows wrong becomes a clear error; no value is looked at.
+
+
+_JOINS = ("inner", "left", "semi", "anti")
+
+
+def made(build: Callable[[], Any], errors: tuple[type[Exception], ...] = ()) -> Any:
+    """The table that a query makes; refuses columns that are not there, types that do not fit, and what is no table.
+
+    `errors` are those of the engine, which SQL text reaches before it can be refused; its words are not repeated.
+    """
+    from ibis.common.annotations import ValidationError
+    from ibis.common.exceptions import IbisError
+
+    problem = ""
+    try:
+        found = build()
+        if hasattr(found, "columns"):
+            found.op()  # a chain of joins is put together only now
+    except (IbisError, ValidationError, AttributeError, TypeError) as error:
+        problem = (str(error).splitlines() or [type(error).__name__])[0]
+    except errors as error:
+        problem = f"the engine does not take it ({type(error).__name__})"
+    if problem:
+        raise InvalidTableError(
+            f"the query does not fit the table: {problem[:300].rstrip('.')}. See dataset.columns. Nothing was spent."
+        )
+    if not (hasattr(found, "op") and hasattr(found, "schema")):
+        raise InvalidInputError(f"the query gives a {type(found).__name__}; it must give a table of Ibis.")
+    return found
+
+
+def joined(left: Any, right: Any, on: Sequence[str], how: str, units: tuple[str, str] | None = None) -> Any:
+    """Two tables joined where columns of the same names are equal, and the units of both where they are given."""
+    from noisewright.release.table.sources import require_column
+
+    if how not in _JOINS:
+        raise InvalidInputError(f"how is {how!r}; give inner, left, semi or anti: others give rows without a person.")
+    for column in on:
+        require_column(left, column)
+        require_column(right, column)
+    pairs = [*([units] if units else []), *((column, column) for column in on)]
+    for mine, theirs in pairs:
+        held, other = left[mine].type(), right[theirs].type()
+        if held != other and not (held.is_integer() and other.is_integer()):
+            raise InvalidTableError(
+                f"{mine!r} holds {held} and {theirs!r} of the other table {other}; tables are joined on columns of one"
+                f' type. Say how text is read with types={{"{mine}": ...}}.',
+                column=mine,
+            )
+    own = [left[units[0]] == right[units[1]]] if units else []
+    mark = _free_mark(left.columns, right.columns)
+    both = made(lambda: left.join(right, [*own, *on], how=how, rname=f"{{name}}{mark}"))
+    # The other table's copy of what was compared says nothing new.
+    copies = {f"{theirs}{mark}" for _, theirs in pairs} & set(both.columns)
+    return both.drop(*sorted(copies)) if copies else both
+
+
+def _free_mark(left: Sequence[str], right: Sequence[str]) -> str:
+    """What is put behind columns of the right table whose names the left one has: the first that makes them new."""
+    twice, taken = set(left) & set(right), {name.casefold() for name in (*left, *right)}
+    marks = (f"_right{number or ''}" for number in count())
+    return next(mark for mark in marks if not any(f"{name}{mark}".casefold() in taken for name in twice))
+
+
+# The ledger of a dataset: given, opened, made, or kept for as long as the process lasts.
+
+
+def ledger_for(budget: Any, ledger: Any) -> Ledger | None:
+    """The ledger that was given, opened or made."""
+    if isinstance(ledger, Ledger):
+        return _matching(ledger, budget)
+    if ledger is not None:
+        try:
+            return _matching(Ledger.open(ledger), budget)
+        except LedgerDamagedError:
+            raise
+        except LedgerError:
+            if budget is None:
+                raise
+        return Ledger.create(ledger, budget=budget, neighbours=_neighbours(budget))
+    if budget is None:
+        return None
+    warnings.warn(
+        "this budget is kept until the process ends, and the next process begins anew; give ledger=path to keep it.",
+        UnkeptBudgetWarning,
+        stacklevel=3,
+    )
+    folder = tempfile.mkdtemp(prefix="noisewright-")
+    made = Ledger.create(Path(folder) / "budget.ledger", budget=budget, neighbours=_neighbours(budget))
+    weakref.finalize(made, _remove, folder, os.getpid())
+    return made
+
+
+def _remove(folder: str, process: int) -> None:
+    """Remove what was kept for a process that has no use for it any more; a fork of the process removes nothing."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _neighbours(budget: Any) -> str:
+    return "metric" if isinstance(budget, MetricPrivacy) else "add-remove"
+
+
+def _matching(ledger: Ledger, budget: Any) -> Ledger:
+    if budget is not None and ledger.budget != budget:
+        raise InvalidInputError(
+            f"the ledger {ledger.url} keeps {ledger.budget}, and budget= says {budget}; leave budget= out, or raise the"
+            " ledger's with raise_budget.",
+            budget=budget,
+        )
+    return ledger

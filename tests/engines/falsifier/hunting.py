@@ -16,9 +16,9 @@ from ibis.common.exceptions import IbisError
 
 from noisewright.problem.errors import InvalidInputError, InvalidTableError, NoisewrightError, NotPersonLocalError
 from noisewright.release.engines.base import guarded
-from noisewright.release.layout import Layout, Limits, layout_of
-from noisewright.release.local import Base, checked
-from noisewright.release.unlisted import true_numbers
+from noisewright.release.plan.layout import Layout, Limits, layout_of
+from noisewright.release.stage.vector import true_numbers
+from noisewright.release.table.person_local import Base, checked
 from tests.engines.falsifier.forms import Form, Opened
 from tests.engines.falsifier.queries import Asked, query, questions
 from tests.engines.falsifier.worlds import World, tables, world

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 import noisewright as nw
-from noisewright.release.layout import Limits, layout_of
+from noisewright.release.plan.layout import Limits, layout_of
 
 MEGABYTE = 10**6
 _TEXTS = ['x""y', "a\n4,A,30,b", 'said ""so""\n', "\r\n", "1,A,5\n2,a,6\n", '\n"",""\n', "\n\n", ",,,"]

@@ -12,7 +12,7 @@ import pytest
 import noisewright as nw
 from noisewright.app.spec import ReleaseSpec, read_spec
 from noisewright.problem.errors import InvalidInputError
-from noisewright.release.registry import QUESTIONS
+from noisewright.release.ask.registry import QUESTIONS
 
 HEAD = '[dataset]\nsource = "t.csv"\nunit = "id"\n[privacy]\nepsilon = 1\n'
 

@@ -35,7 +35,7 @@ from noisewright.search.report.progress import PATIENCE, watched
 
 if TYPE_CHECKING:
     from noisewright.app.spec import ReleaseSpec
-    from noisewright.release.plan import Plan
+    from noisewright.release.plan.plan import Plan
 
 
 _MOST_SHOWN = 60
@@ -128,7 +128,7 @@ def bounds(
 ) -> None:
     """Estimate the bounds of a column: a release of its own, which is charged; asked again it costs nothing."""
     asked = spec_of(spec)
-    from noisewright.release.bounding import bounds_of, question, share
+    from noisewright.release.run.bounds import bounds_of, question, share
 
     kept, privacy = share(keep), make_privacy(None, typed(epsilon=epsilon, delta=delta, rho=rho))
     with _interruptible(_NOTHING):
@@ -203,8 +203,8 @@ def planned_of(asked: ReleaseSpec, *, ready: bool = False, post: tuple[str, ...]
     A ledger is made only when everything else is in order, and never for a plan that is only looked at.
     """
     from noisewright.app.spec import dataset_of
-    from noisewright.release.plan import bound
-    from noisewright.release.transaction import tidying_of
+    from noisewright.release.plan.plan import bound
+    from noisewright.release.run.transaction import tidying_of
 
     given = dict(asked.dataset)
     url = given.get("ledger")
@@ -234,14 +234,14 @@ def _ledger(plan: Plan) -> Any:
 
 def _charges(plan: Plan) -> set[int]:
     """The rows of the ledger in which this very plan was charged; labels say nothing of that."""
-    from noisewright.release.holding import standing_of
+    from noisewright.release.run.idempotence import standing_of
 
     return set(standing_of(plan, _ledger(plan)))
 
 
 def _answered(plan: Plan) -> int:
     """The charge that the stored answer of a plan stands beside."""
-    from noisewright.release.holding import same_of, stored
+    from noisewright.release.run.idempotence import same_of, stored
 
     found = stored(same_of(plan, _ledger(plan)).look())
     assert found is not None, "it was released just now"
@@ -280,7 +280,7 @@ def _told(plan: Plan, before: set[int], otherwise: str = _AWAY, *, fresh: bool) 
 
 def _told_by(ledger: Any, plan: Plan, before: set[int], *, fresh: bool) -> str:
     from noisewright.ledger.idempotence import ANSWERED, DRAWN, FAILED, UNDRAWN
-    from noisewright.release.holding import standing_of
+    from noisewright.release.run.idempotence import standing_of
 
     known = standing_of(plan, ledger)
     spent = known.keys() - before

@@ -20,7 +20,7 @@ from noisewright.problem.untrusted import READING_SECONDS, within
 def verify(file: SavedFile, seconds: Seconds = str(READING_SECONDS)) -> None:
     """Prove again what a saved mechanism, report or plan claims; one that was edited or claims too much is refused."""
     from noisewright.accounting.composition import FORMAT as PLAN
-    from noisewright.release.plan import FORMAT as RELEASE
+    from noisewright.release.plan.plan import FORMAT as RELEASE
     from noisewright.sample.certified import read_file
     from noisewright.search.report.report import FORMAT as REPORT
 
@@ -80,7 +80,7 @@ def _verified_plan(data: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _verified_release(data: Mapping[str, Any]) -> list[tuple[str, str]]:
-    from noisewright.release.plan import Plan
+    from noisewright.release.plan.plan import Plan
 
     plan = Plan.from_dict(data)
     limits = plan.limits

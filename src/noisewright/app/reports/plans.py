@@ -24,10 +24,10 @@ from noisewright.app.reports.sections import amount_card, of_requirement, promis
 from noisewright.explain.odds import together
 from noisewright.problem.numbers import above
 from noisewright.problem.utilities import SquaredError
-from noisewright.release.shown import lines_of
+from noisewright.release.plan.shown import lines_of
 
 if TYPE_CHECKING:
-    from noisewright.release.plan import Plan
+    from noisewright.release.plan.plan import Plan
 
 MOST_DRAWN = 40
 """How many groups of a question are drawn."""

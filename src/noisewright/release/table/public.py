@@ -17,8 +17,8 @@ def distinct_rows(
     Rows with a missing value are left out. The text of a CSV file is text unless `types` says otherwise.
     """
     from noisewright.release.engines.base import guarded
-    from noisewright.release.local import checked
-    from noisewright.release.stage import key_kind
+    from noisewright.release.table.kinds import key_kind
+    from noisewright.release.table.person_local import checked
     from noisewright.release.table.sources import open_source, require_column
 
     source = open_source(table, "", public=True)

@@ -18,8 +18,8 @@ import ibis.expr.operations as ops
 from noisewright.problem.errors import InvalidInputError, InvalidTableError
 from noisewright.release.engines.base import NOTHING_SPENT, Engine, guarded, loaded
 from noisewright.release.engines.registry import engine_of
-from noisewright.release.local import Base
 from noisewright.release.table.locations import NOWHERE, Locations, everywhere, of_memory
+from noisewright.release.table.person_local import Base
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

@@ -1,0 +1,234 @@
+"""Quantiles from noisy counts of bins: the counts of all first bins, answered together, and tests turned around.
+
+The q-quantile is the first bin x at which F(x), the rows up to it, reaches q n. D(x) = F(x) - q n is below 0 before it
+and at least 0 from it on. With a noisy D within w of the truth, x is excluded where D(x) < -w(x), since the quantile
+comes later, and where D(x - 1) >= w(x - 1), since it came before. The true x is excluded only if the noise of D(x) is
+below -w(x) or that of D(x - 1) is at least w(x - 1): two ends of symmetric laws, each with half of what is left of the
+confidence. No band over all bins is needed, whatever the data are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from noisewright.problem import numbers as exact
+from noisewright.problem.errors import InvalidQueryError
+from noisewright.problem.fields import (
+    Rationals,
+    Spec,
+    Text,
+    Whole,
+    only,
+    optional,
+    rational,
+    rationals,
+    text,
+    tuple_of,
+    whole,
+)
+from noisewright.problem.numbers import parameter, show
+from noisewright.problem.records import record
+from noisewright.problem.workload import Workload
+from noisewright.release.ask.estimates import NOTHING, Between, Estimate
+from noisewright.release.ask.question import QUESTIONS, By, Name, _by, _name, require_keys
+from noisewright.release.plan.strategies.by_group import WAYS, Way
+from noisewright.release.plan.strategies.over_cells import FINE, Linear, OverCells
+from noisewright.release.stage.groupings import Bins, Grouping
+from noisewright.release.stage.ranges import Range
+from noisewright.release.table.keys import Keys
+
+if TYPE_CHECKING:
+    from noisewright.release.plan.layout import Table
+
+MOST_BINS = 512
+_FEWEST = 100
+"""How many bins there are at least where nobody gives a step."""
+_COLUMN = "quantile"
+
+
+@record("over-bins", WAYS, error=InvalidQueryError)
+class OverBins(OverCells):
+    """The counts of the `size` bins of a group are released, from a strategy for the counts of all first bins."""
+
+    size: Whole = whole(at_least=1, at_most=MOST_BINS, shown="bins", hint="; give a coarser step or fewer edges")
+
+    def asked(self, table: Table) -> Workload:
+        """The rows up to each bin, less a share of all: as many squares as all quantiles of the table have together.
+
+        Rule: with c the mean of k probabilities q, the sum over them of (F - q n)^2 is k (F - c n)^2 plus n^2 times the
+        sum of (q - c)^2. [theory#tables-and-contribution-bounds]
+        """
+        own = [question for question, _ in table.questions if isinstance(question, Quantiles)]
+        found = sorted({q for question in own for q in question.probabilities})
+        centre = sum(found, Fraction(0)) / len(found)
+        spread = sum(((q - centre) ** 2 for q in found), Fraction(0)) * self.size
+        first = Workload(list(_below(centre, self.size))) * len(found)
+        return first | Workload.total(self.size) * spread if spread else first
+
+    def rebuilt(self, released: Any) -> Any:
+        return released.estimate
+
+    @property
+    def summed(self) -> int:
+        return self.size
+
+
+@record("quantiles", QUESTIONS, error=InvalidQueryError)
+class Quantiles(Linear):
+    """The values below which given shares of the rows are, of a column in steps within bounds, or in bins.
+
+    Guarantees: with steps, the q-quantile is the least multiple of the step up to which at least a share q of the rows
+    lies, values rounded to the step and clamped; with edges it lies in the bin in which that share is reached, of the
+    rows that are in any bin. The interval holds it with the confidence that is stated.
+    """
+
+    column: Text = text()
+    probabilities: Rationals = rationals(above=0, below=1, least=1, most=100, rising=True, each="probability")
+    range: Spec[Range | None, Range | None] = optional(only(Range), default=None, absent=None)
+    edges: Spec[Any, tuple[Fraction, ...] | None] = optional(
+        tuple_of(rational(), least=2, rising=True), default=None, absent=None
+    )
+    by: By = _by()
+    name: Name = _name()
+    word = "quantiles"
+
+    def __post_init__(self) -> None:
+        if (self.range is None) == (self.edges is None):
+            raise InvalidQueryError(
+                f"the quantiles of {self.column} need bounds=(low, high) and a step, or edges=[...]; give one of them."
+            )
+        if self.count > MOST_BINS:
+            raise InvalidQueryError(
+                f"the quantiles of {self.column} need {self.count} bins; at most {MOST_BINS}: give a coarser step or"
+                " fewer edges.",
+                bins=self.count,
+            )
+        require_keys(self.by, _COLUMN)
+
+    @property
+    def about(self) -> str:
+        return self.column
+
+    @property
+    def count(self) -> int:
+        """How many bins there are."""
+        if self.range is not None:
+            return self.range.last - self.range.first + 1
+        return len(self.edges or ()) - 1
+
+    @property
+    def grouping(self) -> Grouping:
+        span = self.range
+        if span is None:
+            return Grouping(self.by, Bins(self.column, self.edges))
+        half = Fraction(1, 2)
+        edges = [span.unit * (index - half) for index in range(span.first, span.last + 2)]
+        return Grouping(self.by, Bins(self.column, edges, True))
+
+    @property
+    def way(self) -> Way:
+        return OverBins(self.count)
+
+    @property
+    def reading(self) -> Workload:
+        return Workload([row for q in self.probabilities for row in _below(q, self.count)])
+
+    @property
+    def given(self) -> int:
+        return len(self.probabilities)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (*(self.by.columns if self.by else ()), _COLUMN)
+
+    def lines(self, table: Table, places: Sequence[int]) -> list[tuple[str, Fraction, Sequence[int]]]:
+        each = self.count
+        return [
+            (f"rows below, at {show(q)}", Fraction(1), places[i * each : (i + 1) * each])
+            for i, q in enumerate(self.probabilities)
+        ]
+
+    def answers(
+        self, table: Table, part: Sequence[int], places: Sequence[int], widths: Sequence[Fraction]
+    ) -> Iterator[tuple[dict[str, Any], Estimate]]:
+        size = self.count
+        for row, key in enumerate(self.by.rows if self.by else ((),)):
+            first = list(accumulate(part[row * size : (row + 1) * size]))
+            for i, q in enumerate(self.probabilities):
+                named = {**dict(zip(self.columns, key, strict=False)), _COLUMN: float(q)}
+                # In units of 1 / FINE throughout, so that every comparison is exact.
+                below = [count - q * first[-1] for count in first]
+                reach = [FINE * width for width in widths[i * size : (i + 1) * size]]
+                yield named, self._estimate(q, below, reach)
+
+    def _estimate(self, q: Fraction, below: Sequence[Fraction], reach: Sequence[Fraction]) -> Estimate:
+        found = quantile(below, reach)
+        if found is None:
+            return NOTHING
+        best, low, high = found
+        if self.range is not None:
+            return Between(*(self.range.unit * (self.range.first + place) for place in found))
+        edges = self.edges or ()
+        before = below[best - 1] if best else -q * below[-1] / (1 - q)
+        step = below[best] - before
+        share = min(max(-before / step, Fraction(0)), Fraction(1)) if step > 0 else Fraction(1, 2)
+        return Between(edges[best] + share * (edges[best + 1] - edges[best]), edges[low], edges[high + 1])
+
+
+def quantile(below: Sequence[Fraction], reach: Sequence[Fraction]) -> tuple[int, int, int] | None:
+    """The best place of a quantile and the first and last that are not excluded; None where there may be no rows.
+
+    `below` are noisy numbers that are negative before the quantile and not from it on, each within its reach of the
+    truth. The best place is where they turn in a least-squares fit that never falls: where the sum of all before is
+    least. All places are excluded only if the last is, from below, which is a table that has no rows.
+    """
+    last = len(below) - 1
+    if below[last] <= reach[last]:
+        return None
+    kept = [x for x in range(last + 1) if below[x] >= -reach[x] and (x == 0 or below[x - 1] < reach[x - 1])]
+    sums = list(accumulate(below[:-1], initial=Fraction(0)))
+    best = min(range(last + 1), key=lambda x: sums[x])
+    return min(max(best, kept[0]), kept[-1]), kept[0], kept[-1]
+
+
+def _below(q: Fraction, size: int) -> Iterator[list[Fraction]]:
+    """The weights of the rows up to each bin, less a share of all rows."""
+    for place in range(size):
+        yield [int(cell <= place) - q for cell in range(size)]
+
+
+def quantiles(
+    column: str,
+    probabilities: Sequence[exact.Number],
+    *,
+    bounds: Sequence[exact.Number] | None = None,
+    step: exact.Number | None = None,
+    edges: Sequence[exact.Number] | None = None,
+    by: Keys | None = None,
+    name: str | None = None,
+) -> Quantiles:
+    """Values of a column below which given shares of the rows are: 0.5 is the median.
+
+    Values are clamped to `bounds` and rounded to multiples of `step` (unless given, a hundredth of the bounds or
+    finer), or sorted into the bins between `edges`. All of it from public knowledge.
+    """
+    if bounds is None:
+        if step is not None:
+            raise InvalidQueryError("step goes with bounds=(low, high), which are missing.")
+        return Quantiles(column, probabilities, None, edges, by, name)
+    ends = Range(bounds).bounds
+    return Quantiles(column, probabilities, Range(ends, _coarse(ends) if step is None else step), edges, by, name)
+
+
+def _coarse(bounds: Sequence[Any]) -> Fraction:
+    """The largest of 1, 2 or 5 times a power of ten that is at most a hundredth of the width."""
+    most = Fraction(parameter(bounds[1], "bounds") - parameter(bounds[0], "bounds")) / _FEWEST
+    power = Fraction(1)
+    while power > most:
+        power /= 10
+    while power * 10 <= most:
+        power *= 10
+    return next(times * power for times in (5, 2, 1) if times * power <= most)

@@ -1,0 +1,127 @@
+"""From which charge a release draws, or which stored answer it gives: read off the ledger, asked again under its lock.
+
+Of one plan, asked for by whoever and wherever at the same instant, one charges; asked for afresh, each that draws has a
+charge of its own. A charge of which nothing was drawn is finished before another one is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from noisewright.ledger.charge import Charge
+from noisewright.ledger.idempotence import DRAWN, FAILED, UNDRAWN, Same, Seen
+from noisewright.ledger.ledger import Ledger
+from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.records import digest
+from noisewright.release.plan.layout import Layout
+
+if TYPE_CHECKING:
+    from noisewright.release.plan.plan import Plan
+
+_AFRESH = " with fresh=True, --fresh at the command line,"
+FINISH = tuple(
+    f"Nothing was released. Nothing was drawn: release the same plan again{how} to finish it, without another charge."
+    for how in ("", _AFRESH)
+)
+"""What to do about a charge of which nothing was drawn: asked for plainly, and afresh."""
+UNKNOWN = tuple(
+    f"Release the same plan again{how}: unless something was drawn, it finishes this charge without another one."
+    for how in ("", _AFRESH.rstrip(","))
+)
+"""The same where the ledger cannot be asked."""
+LOST = (
+    "Something may have been drawn, and no answer is stored: whoever drew ended before that, or is about to store it."
+    " Release the plan again in a while to see whether it is there; release(fresh=True), --fresh at the command line,"
+    " draws and charges again."
+)
+Kept = tuple[int, list[Any]]
+"""A charge and the numbers of its answer."""
+
+
+def held(plan: Plan, same: Same, label: str, *, fresh: bool) -> Charge | Kept:
+    """A charge to draw from: one of the same plan of which nothing was drawn, or a new one; or the stored answer.
+
+    Guarantees: nobody else draws from it; what was charged is the very mechanism of the plan. Of several that ask at
+    the same instant, and not afresh, one charges. Refuses, unless the plan is asked for afresh, where something may
+    have been drawn and no answer is stored, and where somebody else has just charged.
+    """
+    seen = same.look()
+    kept = None if fresh else stored(seen)
+    if kept is not None:
+        return kept
+    standing = seen.standing
+    ready = _ready(standing)
+    lost = max((place for place, how in standing.items() if how == DRAWN), default=None)
+    if ready is None and lost is not None and not fresh:
+        raise InvalidInputError(
+            f"charge {lost} of {same.ledger.url} was spent on this plan already. {LOST} Nothing was spent now."
+        )
+    try:
+        found = None if ready is None else same.resumed(ready, seen)
+        if found is None and (fresh or ready is None):
+            found = same.charged(label, None if fresh else seen)
+    except KeyboardInterrupt as error:
+        error.add_note(f"If a charge of this plan is in {same.ledger.url}, it is spent. {FINISH[fresh]}")
+        raise
+    return found or _of_somebody_else(plan, same)
+
+
+def _ready(standing: Mapping[int, str]) -> int | None:
+    """The charge to finish: one that failed before one whose holder may be at work, the oldest first."""
+    places = [place for place, how in standing.items() if how in (FAILED, UNDRAWN)]
+    return min(places, key=lambda place: (standing[place] != FAILED, place), default=None)
+
+
+def _of_somebody_else(plan: Plan, same: Same) -> Kept:
+    """The answer of whoever charged, or took a charge over, since the ledger was read."""
+    seen = same.look()
+    kept = stored(seen)
+    if kept is not None:
+        return kept
+    raise InvalidInputError(
+        f"somebody else is finishing charge {max(seen.standing)} of this plan; release it again in a while to get that"
+        " answer. Nothing else was spent."
+    )
+
+
+def same_of(plan: Plan, ledger: Ledger) -> Same:
+    """The charges of a plan in a ledger. What they share is worked out here, once for a release."""
+    return Same(ledger, undrawn(plan), lambda: plan.charge, lambda answer: numbers_of(plan.layout, answer))
+
+
+def standing_of(plan: Plan, ledger: Ledger) -> Mapping[int, str]:
+    """How each charge of a plan stands, by its place."""
+    return same_of(plan, ledger).look().standing
+
+
+def undrawn(plan: Plan) -> str:
+    """What a charge of a plan is of: this dataset, these questions and this requirement, and the very mechanisms.
+
+    Guarantees: plans that differ in any of them differ in it, also where the noise is the same.
+    """
+    drawn = [[block.table, block.certified.to_dict()["digest"]] for block in plan.blocks]
+    return digest({"plan": plan.key, "drawn": drawn})
+
+
+def stored(seen: Seen) -> Kept | None:
+    """The charge and the numbers of the last answer to the same plan; None if it was never answered."""
+    if seen.cut is not None:
+        raise InvalidInputError(
+            "the stored answer of this plan was too long to be kept whole; release(fresh=True) draws and charges again."
+        )
+    return seen.answer
+
+
+def numbers_of(layout: Layout, answer: Any) -> list[Any] | None:
+    """The released numbers in what a ledger holds beside a charge; None for what no release of a layout stores.
+
+    Guarantees: raises nothing, whatever somebody wrote there.
+    """
+    if not isinstance(answer, list) or len(answer) != layout.released:
+        return None
+    try:
+        parts = zip(layout.tables, layout.split_released(answer), strict=True)
+        return [value for table, part in parts for value in table.way.restored(table, part)]
+    except (TypeError, ValueError):
+        return None

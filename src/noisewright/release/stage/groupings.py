@@ -1,0 +1,123 @@
+"""Groupings: the groups of one table of answers, from listed keys and from the bins of a column."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from noisewright.problem.errors import InvalidQueryError
+from noisewright.problem.fields import Flag, Spec, Text, flag, one_of, only, optional, rational, text, tuple_of
+from noisewright.problem.numbers import show
+from noisewright.problem.records import Family, Record, record
+from noisewright.release.stage.times import TimeBins
+from noisewright.release.table.keys import MOST_GROUPS, Keys
+
+_MOST_EDGES = 2000
+
+BINS: Family[Any] = Family("bins of a column", InvalidQueryError)
+"""Every kind of bins by the name it has in files."""
+BINS.add(TimeBins, "time bins")
+
+
+@record("bins", BINS, error=InvalidQueryError)
+class Bins(Record):
+    """Bins of a column of numbers: from each edge up to, but without, the next; the last bin holds its upper edge.
+
+    Values outside of all bins, NULL and NaN are in none; with `clamped` the first and the last bin have no end.
+    """
+
+    column: Text = text()
+    edges: Any = tuple_of(rational(), least=2, most=_MOST_EDGES, rising=True)
+    clamped: Flag = flag(default=False, absent=False)
+
+    @property
+    def count(self) -> int:
+        """How many bins there are."""
+        return len(self.edges) - 1
+
+    def refusal(self, kind: Any) -> str | None:
+        """Why a column of this type (of Ibis) has no such bins; None if it has."""
+        if kind.is_date() or kind.is_timestamp():
+            return f'it holds {kind}; give every="month" and so on, with start and end, instead of edges'
+        fits = kind.is_numeric() or kind.is_boolean() or kind.is_string()
+        return None if fits else f"it holds {kind}, and the question needs numbers"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The bins as people write them."""
+        ends = [show(edge) for edge in self.edges]
+        last = len(ends) - 2
+        return tuple(f"[{ends[i]}, {ends[i + 1]}{']' if i == last else ')'}" for i in range(len(ends) - 1))
+
+    def __str__(self) -> str:
+        return f"{self.count} bins of {self.column}"
+
+
+@record("grouping", error=InvalidQueryError)
+class Grouping(Record):
+    """One table of answers: keys, bins of a column, both (every combination) or neither (one group)."""
+
+    keys: Spec[Keys | None, Keys | None] = optional(only(Keys), default=None)
+    bins: Spec[Bins | TimeBins | None, Bins | TimeBins | None] = optional(one_of(BINS), default=None)
+
+    def __post_init__(self) -> None:
+        if self.count > MOST_GROUPS:
+            raise InvalidQueryError(f"these keys and bins make {self.count} groups; at most {MOST_GROUPS} are allowed.")
+
+    @property
+    def count(self) -> int:
+        """How many groups there are; where keys are chosen privately, those of one key."""
+        return (self.keys.count if self.keys else 1) * (self.bins.count if self.bins else 1)
+
+    @property
+    def private(self) -> bool:
+        """Whether its keys are chosen by the release."""
+        return self.keys is not None and self.keys.private
+
+    @property
+    def counted(self) -> str:
+        """How many groups there are, in words where the release chooses them."""
+        if not self.private:
+            return str(self.count)
+        return "private" if self.bins is None else f"private x {self.count}"
+
+    @property
+    def key_columns(self) -> tuple[str, ...]:
+        """The columns of its keys."""
+        return self.keys.columns if self.keys else ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that name a group in an answer."""
+        return (*self.key_columns, *((self.bins.column,) if self.bins else ()))
+
+    def labels(self) -> list[tuple[Any, ...]]:
+        """Of each group, in the order of keys and then of bins, the values that name it."""
+        rows: tuple[tuple[Any, ...], ...] = self.keys.rows if self.keys else ((),)
+        ends: tuple[tuple[Any, ...], ...] = tuple((label,) for label in self.bins.labels) if self.bins else ((),)
+        return [(*row, *end) for row in rows for end in ends]
+
+    def __str__(self) -> str:
+        parts = [str(self.keys)] if self.keys else []
+        parts += [str(self.bins)] if self.bins else []
+        return " by ".join(parts) or "everything"
+
+
+def bins_of(column: str, edges: Any, every: str | None, start: Any, end: Any, zone: str | None) -> Bins | TimeBins:
+    """Bins of numbers or of times, whichever was asked for; refuses half of one and half of the other."""
+    if every is None:
+        if edges is None or (start, end, zone) != (None, None, None):
+            raise InvalidQueryError(
+                "give edges=[...] for numbers, or every=, start= and end= (and zone=) for dates and times."
+            )
+        return Bins(column, edges)
+    if edges is not None or start is None or end is None:
+        raise InvalidQueryError(f'every="{every}" takes start= and end= beside it, such as "2026-01-01", and no edges.')
+    return TimeBins(column, every, start, end, zone)
+
+
+def least_double(edge: Fraction) -> float:
+    """The least double that is not below an edge: a double is at or above the edge where it is at or above this."""
+    near = float(edge)
+    return near if Fraction(near) >= edge else math.nextafter(near, math.inf)
