@@ -17,9 +17,9 @@ from noisewright.problem.errors import InvalidInputError, InvalidTableError, Led
 from noisewright.problem.numbers import Number
 from noisewright.problem.privacy import MetricPrivacy
 from noisewright.problem.records import digest
-from noisewright.problem.remarks import UnkeptBudgetWarning
 from noisewright.problem.untrusted import READING_SECONDS
 from noisewright.problem.utilities import SquaredError
+from noisewright.problem.warnings import EphemeralBudgetWarning
 from noisewright.release.plan.layout import Layout, Limits
 from noisewright.sample.entropy import SystemEntropy
 
@@ -400,7 +400,7 @@ def ledger_for(budget: Any, ledger: Any) -> Ledger | None:
         return None
     warnings.warn(
         "this budget is kept until the process ends, and the next process begins anew; give ledger=path to keep it.",
-        UnkeptBudgetWarning,
+        EphemeralBudgetWarning,
         stacklevel=3,
     )
     folder = tempfile.mkdtemp(prefix="noisewright-")

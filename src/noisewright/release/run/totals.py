@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisewright.laws.lattice import HALF
-from noisewright.mechanisms.half_widths import Spread
+from noisewright.mechanisms.half_widths import Spread, groups_of, rounded_up
 from noisewright.mechanisms.tails import PartTail
 from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.fields import FLOATS
@@ -31,7 +31,6 @@ from noisewright.release.plan.strategies.by_group import BY_GROUP, errors_of
 from noisewright.release.run.noise_sums import Sizes, Term, half_width_of, sizes_of
 from noisewright.release.stage.aggregates import Persons, Rows
 from noisewright.release.stage.groupings import Grouping
-from noisewright.sample.half_widths import groups_of, rounded_up
 
 if TYPE_CHECKING:
     from noisewright.release.plan.plan import Plan
