@@ -1,7 +1,8 @@
 """Engines for the one suite: the same Python rows become a table of each.
 
 An engine is one line of `ENGINES`: how a backend of Ibis is connected, with a session that is set as awkwardly as it
-allows (a time zone of half an hour, for one), because no setting of a session may change a number.
+allows (a time zone of half an hour, for one), because no setting of a session may change a number. The last one is of
+another distribution, which is installed for these tests.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ ENGINES: dict[str, Callable[[Any], Any]] = {
         "SET spark.sql.parser.quotedRegexColumnNames = true",
         "SET spark.sql.timestampType = TIMESTAMP_NTZ",
     ),
+    "shelf": lambda found: _with(found("shelf").connect(), "SET TimeZone = 'America/St_Johns'"),
 }
 KINDS: dict[str, pa.DataType] = {
     "whole": pa.int64(),

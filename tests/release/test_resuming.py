@@ -15,7 +15,7 @@ from noisewright.ledger.chain import Row
 from noisewright.ledger.deciding import event
 from noisewright.ledger.idempotence import ANSWERED, FAILED as HAS_FAILED, Same
 from noisewright.release.dataset import Dataset
-from noisewright.release.engines.base import in_words
+from noisewright.release.engines.registry import in_words
 from noisewright.release.plan.noise import drawn
 from noisewright.release.run import idempotence as holding, transaction
 from tests.ledger.many import killed_at

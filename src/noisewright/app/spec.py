@@ -27,6 +27,7 @@ from noisewright.problem.utilities import UTILITIES
 from noisewright.problem.warnings import EphemeralBudgetWarning
 from noisewright.release.ask.registry import QUESTIONS
 from noisewright.release.dataset import Dataset
+from noisewright.release.engines.registry import is_address
 from noisewright.release.run.post_processing import steps_of
 from noisewright.release.table import keys as key_sets
 from noisewright.release.table.locations import Locations, everywhere, require_elsewhere
@@ -315,9 +316,9 @@ def one_among(value: Any, names: Iterable[str], what: str) -> str:
 
 
 def place_from(value: Any, name: str, folder: Path) -> str:
-    """A path from the folder of the spec; addresses of databases stay as they are."""
+    """A path from the folder of the spec; addresses of tables and ledgers stay as they are."""
     text = text_of(value, name)
-    return text if "://" in text or text.startswith("spark:") else str(folder / text)
+    return text if is_address(text) else str(folder / text)
 
 
 def text_of(value: Any, name: str) -> str:

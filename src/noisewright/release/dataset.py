@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from noisewright.release.run.bounds import Bounds
     from noisewright.release.table.sources import Source
 
-
-_NEEDS = "tables need Ibis and DuckDB, which are not installed: pip install 'noisewright[tables]'. Nothing was spent."
+_NEEDS = "tables need packages that are not installed: pip install 'noisewright[tables]'. Nothing was spent."
 _PRIVATE_ITSELF = (
     "this is the private table itself, by whichever path or name; join_public takes tables that anybody may see."
 )
@@ -38,10 +37,11 @@ _PRIVATE_ITSELF = (
 class Dataset:
     """A table about persons: `unit` is the column that says whose row it is, and all rows of a person are protected.
 
-    `source` is a CSV or Parquet file or glob, "path.duckdb::table", "postgresql://user@host/database/table",
-    "spark:table" or "spark:/path/*.parquet", a frame of pandas or polars, an Arrow table, a table of Spark, or an Ibis
-    table on one of them. `budget` and the path of a `ledger` belong together: the ledger is made if it is not there,
-    otherwise its budget must be the same; a budget alone is kept as long as the process lasts, with a warning.
+    `source` is a CSV or Parquet file or glob, a table of a database file ("path::table"), the address of a table of a
+    server or a cluster, a frame of pandas or polars, an Arrow table, or an Ibis table; each engine that is installed
+    says how its addresses are written. `budget` and the path of a `ledger` belong together: the ledger is made if it
+    is not there, otherwise its budget must be the same; a budget alone is kept as long as the process lasts, with a
+    warning.
     A person counts with at most `rows_per_group` rows in a group and `groups_per_person` groups; which rows those are
     is chosen at random, anew for each release. With `one_row_per_person=True` the owner declares that there is nothing
     to limit. `types` says how text is read (number, integer, date, time, instant), `local_views` which views of a

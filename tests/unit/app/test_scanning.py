@@ -10,7 +10,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.app.cli import release as scanning
-from noisewright.release.table.progress import progress_of
+from noisewright.release.table.sources import progress_of
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def test_a_bar_is_shown_while_the_work_lasts(people: nw.Dataset, capsys: pytest.
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("FORCE_COLOR", "1")  # as on a terminal
-        patch.setattr("noisewright.release.table.progress.progress_of", lambda _: done)
+        patch.setattr("noisewright.release.table.sources.progress_of", lambda _: done)
         with scanning.scanning(people, "reading", shown=True, patience=0):
             assert asked.wait(60)
     assert active_count() == before

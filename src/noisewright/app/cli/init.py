@@ -13,8 +13,8 @@ import typer
 
 from noisewright.app.cli import options
 from noisewright.app.cli.output import check_places, remark, writing
-from noisewright.ledger.stores import without_password
 from noisewright.problem.errors import InvalidInputError
+from noisewright.release.engines.registry import is_address, shown
 
 _NUMBERS = ("int", "uint", "float", "decimal")
 _TEXTS = (".csv", ".tsv", ".txt")
@@ -23,7 +23,7 @@ TableFile = Annotated[
     str,
     typer.Argument(
         metavar="TABLE",
-        help="A CSV or Parquet file or glob, path.duckdb::table, postgresql://… or spark:….",
+        help="A CSV or Parquet file or glob, a table of a database file (path::table), or the address of a table.",
         show_default=False,
     ),
 ]
@@ -44,7 +44,9 @@ def init(
     try:
         from noisewright.release.table.sources import schema_of
     except ImportError:
-        raise InvalidInputError("tables need Ibis and DuckDB: pip install 'noisewright[tables]'.") from None
+        raise InvalidInputError(
+            "tables need packages that are not installed: pip install 'noisewright[tables]'."
+        ) from None
 
     columns = schema_of(table)
     if unit is not None and unit not in columns:
@@ -143,11 +145,6 @@ def _plain_stem(table: str) -> str:
     return "".join(c for c in named if c.isalnum() or c in "-_ ").strip() or "spec"
 
 
-def is_address(table: str) -> bool:
-    """Whether it names a table of a server or a cluster rather than a path of this machine."""
-    return "://" in table or table.startswith("spark:")
-
-
 def _named(address: str) -> str:
     """The last part of an address without stars: the table without its schema, a file without its ending."""
     parts = [part for part in re.split("[/:]", address.partition("?")[0]) if part and not set("*?[{") & set(part)]
@@ -158,7 +155,7 @@ def _named(address: str) -> str:
 def _from_folder(table: str, folder: Path) -> str:
     """The source as the spec names it: from the spec's own folder where that is possible; without a password."""
     if is_address(table):
-        return without_password(table) if table.startswith(("postgresql:", "postgres:")) else table
+        return shown(table)
     path, marker, name = table.partition("::")
     try:
         near = os.path.relpath(Path(path).absolute(), folder)

@@ -61,7 +61,7 @@ class EndedError(Exception):
 def explain(error: Exception) -> tuple[int, str]:
     """The exit code and the message for whatever ended a command."""
     if isinstance(error, EngineError | ReleaseFailedError):
-        from noisewright.release.engines.base import is_away
+        from noisewright.release.engines.registry import is_away
 
         problem = error.problem if isinstance(error, EngineError) else error.kind
         return AWAY if is_away(problem) else FAILED, str(error)

@@ -170,7 +170,7 @@ def spec_of(path: Path) -> ReleaseSpec:
         from noisewright.app.spec import read_spec
     except ImportError:
         raise InvalidInputError(
-            "tables need Ibis and DuckDB, which are not installed: pip install 'noisewright[tables]'."
+            "tables need packages that are not installed: pip install 'noisewright[tables]'."
         ) from None
     return read_spec(path)
 
@@ -330,7 +330,7 @@ def scanning(
     if not (watched() if shown is None else shown):
         yield
         return
-    from noisewright.release.table.progress import progress_of
+    from noisewright.release.table.sources import progress_of
 
     over = Event()
     bar = Thread(target=_draw, args=(title, progress_of(dataset), over, patience), daemon=True)

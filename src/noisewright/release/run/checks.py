@@ -7,9 +7,9 @@ from typing import Any
 
 from noisewright.problem.errors import InvalidTableError
 from noisewright.release.plan.layout import Layout
-from noisewright.release.stage.rows import key_kind
 from noisewright.release.stage.vector import kinds_of
 from noisewright.release.table.keys import Keys
+from noisewright.release.table.kinds import key_kind
 from noisewright.release.table.locations import require_elsewhere
 from noisewright.release.table.sources import Source, require_column
 

@@ -23,7 +23,7 @@ from noisewright.ledger.charge import Charge
 from noisewright.ledger.idempotence import ANSWERED, DRAWN, FAILED, UNDRAWN, Same, alone
 from noisewright.problem.errors import EngineError, InvalidInputError, LedgerError, ReleaseFailedError
 from noisewright.release.ask.estimates import Estimate
-from noisewright.release.engines.base import in_words
+from noisewright.release.engines.registry import in_words
 from noisewright.release.plan.layout import Layout
 from noisewright.release.plan.noise import drawn, widths
 from noisewright.release.run.answers import counted_in

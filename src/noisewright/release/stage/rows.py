@@ -288,14 +288,3 @@ def _within(whole: Any, number: Partial) -> Any:
     """A whole number clamped to what one person may add to a partial sum."""
     first, last = ibis.literal(number.first, "int64"), ibis.literal(number.last, "int64")
     return ibis.least(ibis.greatest(whole, first), last)
-
-
-def key_kind(held: Any) -> str | None:
-    """Which kind of key a type holds; None for one that holds none."""
-    fits = {
-        "text": held.is_string(),
-        "boolean": held.is_boolean(),
-        "integer": held.is_integer() and not held.is_uint64(),
-        "date": held.is_date(),
-    }
-    return next((kind for kind, holds in fits.items() if holds), None)

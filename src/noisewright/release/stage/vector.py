@@ -37,13 +37,13 @@ from noisewright.release.stage.rows import (
     bin_of,
     comparable,
     counted,
-    key_kind,
     persons_of,
     rows_of,
     term,
     totals,
 )
 from noisewright.release.table.keys import Row, Value
+from noisewright.release.table.kinds import key_kind
 
 _WORDS_AT_ONCE = 50_000_000
 """About how many words of 64 bits are held in this process for one slice: what is fetched and what orders it."""

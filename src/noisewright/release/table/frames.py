@@ -7,14 +7,20 @@ frame, one row for each question and group, in the kind of frame that the caller
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
 from noisewright.release.table.names import require_distinct
 
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+    from pandas.api.extensions import ExtensionArray
 
-def unread(name: str, kind: Any) -> InvalidTableError:
+
+def unread(name: str, kind: object) -> InvalidTableError:
     """The refusal of a column by its name and type; none of its values is told."""
     return InvalidTableError(
         f"{name!r} holds {kind}, which is not read; make its values texts, numbers, truth values, dates or times, or"
@@ -23,7 +29,7 @@ def unread(name: str, kind: Any) -> InvalidTableError:
     )
 
 
-def from_pandas(frame: Any) -> Any:
+def from_pandas(frame: pd.DataFrame) -> pa.Table:
     """A frame of pandas as an Arrow table."""
     import pyarrow as pa
 
@@ -33,7 +39,7 @@ def from_pandas(frame: Any) -> Any:
     return pa.table([_of_column(frame[name], name) for name in frame.columns], list(frame.columns))
 
 
-def _of_column(column: Any, name: str) -> Any:
+def _of_column(column: pd.Series, name: str) -> pa.Array:
     """A column of pandas as an Arrow array.
 
     Of mixed types, every value as its text, which is then read by our own grammar. Whatever an object of the caller's
@@ -51,24 +57,24 @@ def _of_column(column: Any, name: str) -> Any:
     raise unread(name, f"{column.dtype} with values that have no text")
 
 
-def _as_it_is(column: Any) -> Any:
+def _as_it_is(column: pd.Series) -> pa.Array:
     import pyarrow as pa
 
     return pa.array(column, from_pandas=_missing(column))
 
 
-def _as_texts(column: Any) -> Any:
+def _as_texts(column: pd.Series) -> pa.Array:
     import pyarrow as pa
 
     return pa.array([None if _is_missing(value) else str(value) for value in column], pa.string())
 
 
-def _missing(column: Any) -> bool:
+def _missing(column: pd.Series) -> bool:
     """Whether NaN means a missing value in this column: in columns of objects it does."""
     return bool(column.dtype == object)
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     """Whether a value is none; an array, which is compared element by element, is one."""
     unlike = value is None or value != value
     return type(value).__name__ in ("NAType", "NaTType") or (
@@ -76,7 +82,7 @@ def _is_missing(value: Any) -> bool:
     )
 
 
-def from_polars(frame: Any) -> Any:
+def from_polars(frame: pl.DataFrame) -> pa.Table:
     """A frame of polars as an Arrow table; of Python objects it would hold where they are, so that they are refused."""
     import pyarrow as pa
 
@@ -93,7 +99,7 @@ def from_polars(frame: Any) -> Any:
     return pa.table(columns)
 
 
-def from_arrow(table: Any) -> Any:
+def from_arrow(table: pa.Table) -> pa.Table:
     """An Arrow table as it is."""
     if not hasattr(table, "to_batches") or not hasattr(table, "column_names"):
         raise InvalidTableError("give an Arrow table, such as pyarrow.Table.")
@@ -105,18 +111,13 @@ READERS = {"pandas": from_pandas, "polars": from_polars, "pyarrow": from_arrow}
 _NAMES = ("DataFrame", "LazyFrame", "Table")
 
 
-def frame_kind(source: Any) -> str | None:
+def frame_kind(source: object) -> str | None:
     """The module of a frame that can be read; None for anything else."""
     module = type(source).__module__.partition(".")[0]
     return module if module in READERS and type(source).__name__ in _NAMES else None
 
 
-def is_spark(source: Any) -> bool:
-    """Whether it is a table of Spark; Spark is not needed to know."""
-    return type(source).__module__.startswith("pyspark.") and hasattr(source, "sparkSession")
-
-
-def require_valid(data: Any) -> None:
+def require_valid(data: pa.Table) -> None:
     """Refuse frames whose text is no UTF-8, or that are broken in another way: an engine would fail in the middle."""
     import pyarrow as pa
 
@@ -132,12 +133,12 @@ def require_valid(data: Any) -> None:
         )
 
 
-def listed_name(data: Any) -> str:
+def listed_name(data: pa.Table) -> str:
     """The name of a small public table, by its columns and values."""
     return f"listed_{digest({'columns': str(data.schema), 'content': content(data)})[:32]}"
 
 
-def content(data: Any) -> str:
+def content(data: pa.Table) -> str:
     """A digest of a public table."""
     from hashlib import sha256
 
@@ -147,7 +148,7 @@ def content(data: Any) -> str:
     return found.hexdigest()
 
 
-def has_memory(data: Any) -> bool:
+def has_memory(data: object) -> bool:
     """Whether it is a frame, a column or an array, whose memory others may share."""
     return type(data).__module__.partition(".")[0] in (*READERS, "numpy")
 
@@ -165,7 +166,7 @@ def spans(data: Any) -> list[tuple[int, int]]:
     return _of_numpy(data)
 
 
-def _of_pandas(column: Any) -> list[tuple[int, int]]:
+def _of_pandas(column: ExtensionArray) -> list[tuple[int, int]]:
     """Of a column of pandas, whatever stands behind it: an array of numpy, of Arrow, or one with a mask or codes."""
     if hasattr(column, "_pa_array"):
         return _of_arrow(column._pa_array)
@@ -211,7 +212,7 @@ def frame_of(columns: dict[str, list[Any]], kind: str) -> Any:
     return table if kind == "pyarrow" else table.to_pandas(date_as_object=True)
 
 
-def _array(values: Sequence[Any]) -> Any:
+def _array(values: Sequence[object]) -> Any:
     import pyarrow as pa
 
     kinds = {type(value) for value in values if value is not None}

@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.fields import Error, Flag, Spec, Texts, derived, flag, is_list, text, tuple_of
 from noisewright.problem.records import Record, keep, record
+from noisewright.release.engines.registry import is_source
 from noisewright.release.table.locations import NOWHERE, Locations, everywhere, of_memory
-from noisewright.release.table.public import distinct_rows, is_table
+from noisewright.release.table.public import distinct_rows
 
 Value: TypeAlias = str | bool | int | date
 Row: TypeAlias = tuple[Value, ...]
@@ -155,7 +156,7 @@ def keys(
     if isinstance(columns, str):
         found, locations = _column(values, columns, types)
         return _listed_from((columns,), tuple((value,) for value in found), locations=locations)
-    if is_table(values):
+    if is_source(values):
         rows, locations = distinct_rows(values, tuple(columns), types, MOST_GROUPS)
         return _listed_from(tuple(columns), rows, locations=locations)
     rows = [tuple(_listed(row, "a row of keys")) for row in _listed(values, "keys")]
@@ -172,7 +173,7 @@ def _private(columns: Any, values: Any, types: Any) -> Keys:
 
 def _column(values: Any, name: str, types: Mapping[str, str] | None) -> tuple[list[Any], Locations]:
     """The values of one column, those listed or those of a public table, and where they are."""
-    if is_table(values):
+    if is_source(values):
         rows, locations = distinct_rows(values, [name], types, MOST_GROUPS)
         return [value for (value,) in rows], locations
     if types and name in types:

@@ -1,4 +1,4 @@
-"""Which values may be compared or chosen among, and which constants an engine can write.
+"""Which values may be compared, chosen among or keys, and which constants an engine can write.
 
 Engines cast one value to the type of another without being asked, and fail where it does not fit. A constant that does
 not fit its type fails only where there is a row to write it for, so that a rehearsal on no rows sees nothing.
@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 import ibis
+import ibis.expr.datatypes as dt
 import ibis.expr.operations as ops
 
 _COMPARED = ("string", "boolean", "numeric", "date", "timestamp", "time", "uuid", "binary")
@@ -82,3 +83,14 @@ def constant(node: Any) -> Any:
     if kind.is_timestamp():
         return node if kind.scale in (None, 6) or _is_near(value) else None
     return None
+
+
+def key_kind(held: dt.DataType) -> str | None:
+    """Which kind of key a type holds; None for one that holds none."""
+    fits = {
+        "text": held.is_string(),
+        "boolean": held.is_boolean(),
+        "integer": held.is_integer() and not held.is_uint64(),
+        "date": held.is_date(),
+    }
+    return next((kind for kind, holds in fits.items() if holds), None)

@@ -53,7 +53,7 @@ class Locations:
             self.unsure or other.unsure,
         )
 
-    def __deepcopy__(self, memo: Any) -> Locations:
+    def __deepcopy__(self, memo: object) -> Locations:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -77,7 +77,7 @@ def of_files(paths: Iterable[str], *inside: str) -> Locations:
     return Locations(frozenset(known), frozenset((path, *inside) for path in resolved))
 
 
-def of_memory(data: Any) -> Locations:
+def of_memory(data: object) -> Locations:
     """A frame, a column or an array of this process: the object itself, and whatever shares its memory.
 
     Lists of Python values are nowhere: whoever wrote them says what they are.

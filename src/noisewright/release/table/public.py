@@ -3,35 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from noisewright.problem.errors import EngineError, InvalidQueryError, NoisewrightError
-from noisewright.release.table.frames import frame_kind, is_spark
 from noisewright.release.table.locations import Locations
-
-_FILES = (".csv", ".tsv", ".txt", ".parquet")
-_ADDRESSES = ("postgresql://", "postgres://", "spark:")
-
-
-def is_table(values: Any) -> bool:
-    """Whether it is a table and no list of values: a file, a table of a database, a frame or an Ibis table."""
-    if isinstance(values, str):
-        return "::" in values or values.startswith(_ADDRESSES) or values.lower().endswith(_FILES)
-    if isinstance(values, Path) or frame_kind(values) is not None or is_spark(values):
-        return True
-    return type(values).__module__.partition(".")[0] == "ibis" and hasattr(values, "op")
 
 
 def distinct_rows(
-    table: Any, columns: Sequence[str], types: Mapping[str, str] | None, most: int
+    table: object, columns: Sequence[str], types: Mapping[str, str] | None, most: int
 ) -> tuple[list[tuple[Any, ...]], Locations]:
     """The different rows of some columns of a public table, in order, and where they are read.
 
     Rows with a missing value are left out. The text of a CSV file is text unless `types` says otherwise.
     """
     from noisewright.release.engines.base import guarded
-    from noisewright.release.stage.rows import key_kind
+    from noisewright.release.table.kinds import key_kind
     from noisewright.release.table.person_local import checked
     from noisewright.release.table.sources import open_source, require_column
 

@@ -7,10 +7,13 @@ that each value stands for itself. Which columns are read is said by their types
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from noisewright.problem.errors import InvalidTableError
 from noisewright.release.table.frames import unread
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _COARSE = {"s": 10**6, "ms": 10**3}
 """Units of time that are coarser than a microsecond, and how many of them it takes."""
@@ -20,7 +23,7 @@ _KNOWN = ("arrow.uuid", "arrow.bool8")
 """Extensions that DuckDB reads as what they are; any other is read as what it is stored in."""
 
 
-def plain_columns(table: Any) -> Any:
+def plain_columns(table: pa.Table) -> pa.Table:
     """The same table with columns that are read as they are; refuses, by name, those of other types."""
     import pyarrow as pa
 
@@ -36,7 +39,7 @@ def plain_columns(table: Any) -> Any:
     return table
 
 
-def _plain(column: Any, name: str) -> Any:
+def _plain(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     """A column in a type that is read as it is: the same values, and NULL for those that it does not hold."""
     import pyarrow as pa
 
@@ -62,7 +65,7 @@ def _plain(column: Any, name: str) -> Any:
     return column
 
 
-def _is_plain(kind: Any) -> bool:
+def _is_plain(kind: pa.DataType) -> bool:
     """Whether DuckDB reads a type as it is. What is nested may hold nothing that would have to be changed."""
     import pyarrow as pa
 
@@ -89,19 +92,19 @@ def _is_plain(kind: Any) -> bool:
     )
 
 
-def _is_decimal(kind: Any) -> bool:
+def _is_decimal(kind: pa.DataType) -> bool:
     """Whether decimals have as many digits as DuckDB holds, and no fewer than stand behind the point."""
     return bool(0 <= kind.scale <= kind.precision <= _DIGITS)
 
 
-def _stored(column: Any) -> Any:
+def _stored(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """A column of an extension as what it is stored in."""
     import pyarrow as pa
 
     return pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
 
 
-def _decoded(column: Any) -> Any:
+def _decoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Categories as their values."""
     import pyarrow as pa
 
@@ -111,7 +114,7 @@ def _decoded(column: Any) -> Any:
     return pa.chunked_array(pieces, held.storage_type if within else held)
 
 
-def _without_runs(column: Any) -> Any:
+def _without_runs(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Each value of a run by itself."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -119,7 +122,7 @@ def _without_runs(column: Any) -> Any:
     return pa.chunked_array([pc.run_end_decode(one) for one in column.chunks], column.type.value_type)
 
 
-def _microseconds(times: Any) -> Any:
+def _microseconds(times: pa.ChunkedArray) -> pa.ChunkedArray:
     """Times or spans that count seconds or milliseconds in microseconds; NULL beyond what 64 bits of them hold."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -131,7 +134,7 @@ def _microseconds(times: Any) -> Any:
     return pc.multiply(_within(whole, -most, most), factor).cast(fine)
 
 
-def _days(moments: Any) -> Any:
+def _days(moments: pa.ChunkedArray) -> pa.ChunkedArray:
     """Days that are counted in milliseconds as days; NULL beyond what 32 bits of them hold."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -140,7 +143,7 @@ def _days(moments: Any) -> Any:
     return pc.divide(counted, _DAY).cast(pa.int32()).cast(pa.date32())
 
 
-def _within(whole: Any, first: int, last: int) -> Any:
+def _within(whole: pa.ChunkedArray, first: int, last: int) -> pa.ChunkedArray:
     import pyarrow as pa
     import pyarrow.compute as pc
 

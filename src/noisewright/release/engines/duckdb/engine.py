@@ -16,22 +16,32 @@ from functools import partial
 from itertools import chain, count
 from pathlib import Path
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import ibis
+import ibis.expr.operations as ops
 import pyarrow as pa
 import sqlglot.expressions as sge
+from ibis.backends.duckdb import Backend
 from ibis.backends.duckdb.converter import DuckDBPyArrowData
 
 from noisewright.problem.errors import InvalidTableError
-from noisewright.release.engines import base
+from noisewright.problem.records import digest
 from noisewright.release.engines.barrier import behind_barrier, column, selection
-from noisewright.release.engines.base import Result
+from noisewright.release.engines.base import Engine, Opened, Result
 from noisewright.release.engines.duckdb import files as reading, functions, views
-from noisewright.release.engines.duckdb.files import Files
-from noisewright.release.table.frames import listed_name
-from noisewright.release.table.locations import NOWHERE, Locations, of_files
+from noisewright.release.engines.duckdb.columns import plain_columns
+from noisewright.release.engines.duckdb.files import Files, files_of, header
+from noisewright.release.engines.expressions import Expressions
+from noisewright.release.engines.registry import is_ibis
+from noisewright.release.table.frames import READERS, content, frame_kind, listed_name, require_valid
+from noisewright.release.table.locations import NOWHERE, Locations, of_files, of_memory
+from noisewright.release.table.names import require_distinct
+
+if TYPE_CHECKING:
+    import ibis.expr.datatypes as dt
+    import ibis.expr.types as ir
 
 _WORD = 2**53 - 1
 _CTRL_C = "Query interrupted"
@@ -63,7 +73,7 @@ _LOCATIONS = (
 _FUNCTIONS = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE internal = ?"
 
 
-class DuckDB(base.Plain):
+class DuckDB(Expressions):
     """A connection to DuckDB through Ibis."""
 
     name = "duckdb"
@@ -71,7 +81,7 @@ class DuckDB(base.Plain):
     errors: tuple[type[Exception], ...] = (duckdb.Error,)
     floors_all = True
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         self.backend = backend
         # One for each connection, however many engines stand for it: two threads would get each other's results.
         self._lock = vars(backend).setdefault("_noisewright_lock", RLock())
@@ -88,7 +98,7 @@ class DuckDB(base.Plain):
         self.steps = (0, 1)
 
     @property
-    def connection(self) -> Any:
+    def connection(self) -> Backend:
         return self.backend
 
     @classmethod
@@ -97,7 +107,26 @@ class DuckDB(base.Plain):
         return cls(ibis.duckdb.connect())
 
     @classmethod
-    def opened(cls, path: Path) -> DuckDB:
+    def opened(cls, source: object, *, public: bool, beside: Engine | None) -> Opened:
+        """A file or glob, "path.duckdb::table", a frame, or a table of Ibis; files and frames can go to any DuckDB."""
+        if is_ibis(source):
+            table: ir.Table = source
+            _require_frames(table)
+            return Opened(cls(table.get_backend()), table)
+        if isinstance(source, str):
+            path, marker, name = source.partition("::")
+            if marker:
+                engine = cls.database(Path(path))
+                return Opened(engine, engine.table(name), source)
+            source = files_of(source)
+        engine = beside if isinstance(beside, DuckDB) else cls.in_memory()
+        if isinstance(source, Files):
+            return Opened(engine, engine.files(source), source.given, origin=source, made=True)
+        kind, table = engine.frame(source, public=public)
+        return Opened(engine, table, frame=kind, origin=source, made=True)
+
+    @classmethod
+    def database(cls, path: Path) -> DuckDB:
         """A database file, to be read only."""
         if not path.is_file():
             raise InvalidTableError(f"there is no file {path}; give the path of a DuckDB database, as path::table.")
@@ -111,11 +140,36 @@ class DuckDB(base.Plain):
             " version, or open for writing elsewhere. Nothing was spent."
         )
 
-    def tables(self) -> list[str]:
-        """The tables and views of the database."""
-        return sorted(self.backend.list_tables())
+    def table(self, name: str) -> ir.Table:
+        """A table or view of the database."""
+        there = sorted(self.backend.list_tables())
+        if name not in there:
+            raise InvalidTableError(f"there is no table {name!r} in this database; there are {', '.join(there)}.")
+        return self.backend.table(name)
 
-    def parquet(self, files: Files) -> Any:
+    def files(self, files: Files) -> ir.Table:
+        """Files that were found: in another engine they are the same, whatever folder the process is in by then."""
+        kinds = {Path(one).suffix.lower() for one in files.paths}
+        if kinds == {".parquet"}:
+            return self.parquet(files)
+        if kinds <= {".csv", ".tsv", ".txt"}:
+            return self.csv(files, *header(files.absolute))
+        raise InvalidTableError(f"{files.given} is no .csv, .tsv or .parquet file, and no path.duckdb::table.")
+
+    def frame(self, given: object, *, public: bool) -> tuple[str, ir.Table]:
+        """The kind of a frame, and a table of its values where they are.
+
+        The name is part of what a plan is known by: of a public table its content, of a private one only its columns.
+        """
+        kind = str(frame_kind(given))
+        data = plain_columns(READERS[kind](given))
+        require_valid(data)
+        require_distinct(data.column_names)
+        columns = [[name, str(held)] for name, held in zip(data.schema.names, data.schema.types, strict=True)]
+        known = {"columns": columns, **({"content": content(data)} if public else {})}
+        return kind, self.register(data, f"frame_{digest(known)[:16]}", of_memory(given))
+
+    def parquet(self, files: Files) -> ir.Table:
         """Parquet files as one table, with the columns that folders stand for.
 
         Refuses files of different columns or types, because a value of one would be cast to the type of another, and
@@ -150,11 +204,11 @@ class DuckDB(base.Plain):
     def _columns(self, source: str) -> dict[str, str]:
         return {row[0]: row[1] for row in self._rows(f"DESCRIBE SELECT * FROM {source}")}
 
-    def csv(self, files: Files, names: list[str], separator: str) -> Any:
+    def csv(self, files: Files, names: list[str], separator: str) -> ir.Table:
         """CSV files as one table of texts, by a fixed dialect, with the columns that folders stand for."""
         return self._view(files, reading.with_folders(partial(reading.csv_scan, names, separator), files, names))
 
-    def _view(self, files: Files, query: str) -> Any:
+    def _view(self, files: Files, query: str) -> ir.Table:
         """What files hold, under a name of this connection.
 
         The same path means other files in another folder: what has the name keeps it, and stays what it is.
@@ -166,7 +220,7 @@ class DuckDB(base.Plain):
         self._made[name] = of_files(files.absolute)
         return self.backend.table(name)
 
-    def register(self, data: Any, name: str, locations: Locations) -> Any:
+    def register(self, data: pa.Table, name: str, locations: Locations) -> ir.Table:
         """An Arrow table by a name, with the first number behind it that is free; `locations` is where its rows are."""
         taken = set(self.backend.list_tables())
         free = next(one for one in (f"{name}_{i}" for i in count(1)) if one not in taken)
@@ -182,53 +236,42 @@ class DuckDB(base.Plain):
             f" {', '.join(sorted(map(str, data.schema.types)))}; cast that column, or leave it out."
         )
 
-    def number_of_text(self, text: Any) -> Any:
-        return _fitting(text, base.GRAMMAR).try_cast("float64")
+    def of_text(self, text: ir.StringValue, grammar: str, kind: str) -> ir.Value:
+        plain = text.strip()
+        return functions.fits(plain, grammar).ifelse(plain, ibis.null("string")).try_cast(kind)
 
-    def whole_of_text(self, text: Any) -> Any:
-        return _fitting(text, base.WHOLE_GRAMMAR).try_cast("int64")
-
-    def date_of_text(self, text: Any) -> Any:
-        return _fitting(text, base.DATE_GRAMMAR).try_cast("date")
-
-    def time_of_text(self, text: Any) -> Any:
-        return _fitting(text, base.TIME_GRAMMAR).try_cast("timestamp(6)")
-
-    def instant_of_text(self, text: Any) -> Any:
-        return _fitting(text, base.INSTANT_GRAMMAR).try_cast("timestamp('UTC', 6)")
-
-    def cast(self, value: Any, to: Any) -> Any:
+    def cast(self, value: ir.Value, to: str | dt.DataType) -> ir.Value:
         whole = value.type().is_floating() and ibis.dtype(to).is_signed_integer()
         return (value.try_cast("int64") if whole else value).try_cast(to)  # 127.5 in 8 bits would be -128
 
-    def floor_of(self, number: Any) -> Any:
+    def floor_of(self, number: ir.Value) -> ir.Value:
         # NULL for what is no number of 64 bits, should a case ever be worked out where its condition does not hold.
         return functions.floor(number).try_cast("int64")
 
-    def bytes_of(self, text: Any) -> Any:
+    def bytes_of(self, text: ir.Value) -> ir.Value:
         return functions.encode(text)
 
-    def digits_of(self, data: Any) -> Any:
+    def digits_of(self, data: ir.Value) -> ir.Value:
         return functions.digits(data)
 
-    def hash_of(self, text: Any) -> Any:
+    def hash_of(self, text: ir.Value) -> ir.Value:
         return functions.md5(text)
 
-    def word_of(self, data: Any) -> Any:
+    def word_of(self, data: ir.Value) -> ir.Value:
         # DuckDB takes the 16 bytes of an MD5 for one number, the lowest first; Ibis has no type for it.
         return (functions.md5_number(data) & ibis.literal(_WORD, "uint64")).cast("int64")
 
-    def slot_of(self, data: Any, slots: int) -> Any:
+    def slot_of(self, data: ir.Value, slots: int) -> ir.Value:
         return functions.hashed(data) % ibis.literal(slots, "uint64")
 
-    def sum_of(self, terms: Any) -> Any:
+    def sum_of(self, terms: ir.Value) -> ir.Value:
         # DuckDB adds 64-bit numbers in 128 bits; Ibis would take the result for one of 64.
         return functions.added(terms)
 
-    def sum_text(self, terms: Any, largest: int) -> Any:
+    def sum_text(self, terms: ir.Value, largest: int) -> ir.Value:
         return functions.added(terms).cast("string")
 
-    def locations(self, table: Any) -> Locations:
+    def locations(self, table: ops.DatabaseTable) -> Locations:
         """What a file or frame was made of here, or the tables of that name in their database files.
 
         Names are compared as DuckDB does it, without case; a name without a schema is any that the connection looks for
@@ -280,30 +323,30 @@ class DuckDB(base.Plain):
             everything |= Locations(unsure=f"{called!r} is a view, and {why}")
         return everything
 
-    def why_unsound(self, table: Any) -> str | None:
+    def why_unsound(self, table: ops.DatabaseTable) -> str | None:
         return None
 
-    def is_view(self, table: Any) -> bool:
+    def is_view(self, table: ops.DatabaseTable) -> bool:
         return self._definition(table) is None
 
-    def is_hidden(self, table: Any) -> bool:
+    def is_hidden(self, table: ops.DatabaseTable) -> bool:
         return bool(self._rows(_TEMPORARY, table.name, table.name))
 
     def replaced_functions(self) -> list[str]:
         own = {name for (name,) in self._rows(_FUNCTIONS, False)}
         return sorted(own & {name for (name,) in self._rows(_FUNCTIONS, True)}) if own else []
 
-    def _rows(self, query: str, *given: Any) -> list[tuple[Any, ...]]:
+    def _rows(self, query: str, *given: object) -> list[tuple[Any, ...]]:
         """What a query about the database gives."""
         with self._lock:
             found: list[tuple[Any, ...]] = self.backend.con.execute(query, list(given)).fetchall()
         return found
 
-    def has_collation(self, table: Any) -> bool:
+    def has_collation(self, table: ops.DatabaseTable) -> bool:
         ((everywhere,),) = self._rows("SELECT current_setting('default_collation')")
         return bool(everywhere) or " COLLATE " in (self._definition(table) or "").upper()
 
-    def _definition(self, table: Any) -> str | None:
+    def _definition(self, table: ops.DatabaseTable) -> str | None:
         """How a base table was made; None if there is no such base table."""
         space = table.namespace
         found = self._rows(
@@ -315,7 +358,7 @@ class DuckDB(base.Plain):
         )
         return str(found[0][0]) if found else None
 
-    def small_table(self, columns: Mapping[str, Any]) -> Any:
+    def small_table(self, columns: Mapping[str, Any]) -> ir.Table:
         # A table of DuckDB's own has statistics, by which a join on whole keys becomes a lookup in an array.
         data = pa.table(dict(columns))
         name = listed_name(data)
@@ -326,13 +369,10 @@ class DuckDB(base.Plain):
             self.backend.con.unregister(f"{name}_arrow")
         return self.backend.table(name)
 
-    def divisible(self, number: Any) -> Any:
-        return number
-
-    def settled(self, query: Any) -> Any:
+    def settled(self, query: ir.Table) -> ir.Table:
         return query.replace(functions.settled)
 
-    def fetch(self, expression: Any) -> Any:
+    def fetch(self, expression: ir.Expr) -> pa.Table:
         with self._lock, self._pinned():
             self.backend._run_pre_execute_hooks(expression)  # brings tables of this process in
             tree = behind_barrier(expression, self.backend, partial(selection, read=_opaque))
@@ -353,6 +393,24 @@ class DuckDB(base.Plain):
             for name in changed:
                 with suppress(duckdb.Error):  # in a transaction of the caller's that failed
                     self.backend.con.execute(f"SET {name} = {reading.quoted(before[name])}")
+
+    def progress(self) -> Callable[[], float | None]:
+        con = self.backend.con
+        # A bar is no reason for a release to fail, so that every error is let go.
+        with suppress(Exception):
+            # DuckDB counts only where a bar is enabled; its own is not printed.
+            con.execute("SET enable_progress_bar = true")
+            con.execute("SET enable_progress_bar_print = false")
+
+        def done() -> float | None:
+            with suppress(Exception):
+                # A query that does not say how far it is counts as just begun; between two slices none runs.
+                found, (before, all_of) = float(con.query_progress()), self.steps
+                known = 0 <= found <= 100
+                return (100 * before + (found if known else 0)) / all_of if known or before else None
+            return None
+
+        return done
 
     def run(self, work: Callable[[], Result]) -> Result:
         try:
@@ -387,7 +445,7 @@ class DuckDB(base.Plain):
         return self.backend.con.execute("SELECT txid_current()").fetchone()
 
 
-def _opaque(name: str, kind: Any) -> Any:
+def _opaque(name: str, kind: dt.DataType) -> sge.Expression:
     """A column as it is, in an expression that DuckDB neither has statistics of nor takes for the column.
 
     A category of an ENUM is its text: by itself it is ordered by its place in a list, which may come from the values.
@@ -396,7 +454,25 @@ def _opaque(name: str, kind: Any) -> Any:
     return sge.Anonymous(this="TRY", expressions=[value])
 
 
-def _fitting(text: Any, grammar: str) -> Any:
-    """The text without spaces around it, NULL where it does not fit."""
-    plain = text.strip()
-    return functions.fits(plain, grammar).ifelse(plain, ibis.null("string"))
+def _require_frames(table: ir.Table) -> None:
+    """Refuse tables of Ibis in memory that are not read as their frames would be: DuckDB may fail on what they hold."""
+    for leaf in table.op().find(ops.InMemoryTable):
+        kind = frame_kind(leaf.data.obj)
+        if kind is None:
+            raise InvalidTableError(
+                f"{leaf.name!r} is no frame of pandas, polars or Arrow; give one. Nothing was spent."
+            )
+        data = plain_columns(READERS[kind](leaf.data.obj))
+        require_valid(data)
+        held = dict(zip(leaf.schema.names, ibis.Schema.from_pyarrow(data.schema).values(), strict=False))
+        if wrong := [name for name, said in leaf.schema.items() if name not in held or not _is_alike(held[name], said)]:
+            raise InvalidTableError(
+                f"{wrong[0]!r} of the table in memory is said to hold {leaf.schema[wrong[0]]}, and is not read so; give"
+                " the frame itself in place of ibis.memtable. Nothing was spent.",
+                column=wrong[0],
+            )
+
+
+def _is_alike(one: dt.DataType, other: dt.DataType) -> bool:
+    """Whether two types are the same, up to whether values may be missing."""
+    return bool(one.copy(nullable=True) == other.copy(nullable=True))

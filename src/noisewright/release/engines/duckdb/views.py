@@ -69,7 +69,7 @@ def _query(definition: str) -> str:
     raise UnsureError("its definition cannot be taken apart")
 
 
-def _nodes(tree: Any) -> Iterator[dict[str, Any]]:
+def _nodes(tree: object) -> Iterator[dict[str, Any]]:
     """Everything that a tree of JSON is made of."""
     todo = [tree]
     while todo:

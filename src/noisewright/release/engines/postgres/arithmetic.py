@@ -12,12 +12,15 @@ import math
 import struct
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ibis
 import ibis.expr.operations as ops
 
-from noisewright.problem.errors import NotPersonLocalError
+from noisewright.release.engines.expressions import recreated, refused_on
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
 
 Size = tuple[int, int]
 """Powers of two: every value that is not 0 is from 2^first to 2^second in size; with `ANY` also infinite or NaN."""
@@ -36,20 +39,20 @@ _DAYS = (ops.ExtractYear, ops.ExtractMonth, ops.ExtractDay, ops.ExtractQuarter, 
 
 
 @ibis.udf.scalar.builtin(name="isfinite", signature=(("timestamp(6)",), "boolean"))  # type: ignore[untyped-decorator]
-def _is_finite(moment: Any) -> Any: ...
+def _is_finite(moment: ir.Value) -> ir.Value: ...
 
 
 @ibis.udf.scalar.builtin(name="isfinite", signature=(("date",), "boolean"))  # type: ignore[untyped-decorator]
-def _is_finite_day(day: Any) -> Any: ...
+def _is_finite_day(day: ir.Value) -> ir.Value: ...
 
 
-def settled(query: Any) -> Any:
+def settled(query: ir.Table) -> ir.Table:
     """A query of total functions with those replaced that are not total here; refuses what cannot be."""
     return query.replace(_replaced)
 
 
-def _replaced(node: Any, changed: Mapping[str, Any] | None) -> Any:
-    node = node.__recreate__(dict(zip(node.argnames, node.args, strict=True)) | dict(changed)) if changed else node
+def _replaced(node: ops.Node, changed: Mapping[str, Any] | None) -> ops.Node:
+    node = recreated(node, changed)
     kind = type(node)
     if kind in _REFUSED:
         raise _refused(node, _REFUSED[kind])
@@ -71,16 +74,10 @@ def _replaced(node: Any, changed: Mapping[str, Any] | None) -> Any:
     return node
 
 
-def _refused(node: Any, why: str) -> NotPersonLocalError:
-    name = type(node).__name__
-    return NotPersonLocalError(
-        f"{name} cannot stand before a private answer on PostgreSQL: {why}. Nothing was spent.",
-        operation=name,
-        reason=why,
-    )
+_refused = partial(refused_on, "PostgreSQL")
 
 
-def _operation(node: Any) -> Any:
+def _operation(node: ops.Value) -> ops.Node:
     left, right = size(node.left), size(node.right)
     found = _result(node, left, right)
     if found is not None:
@@ -98,15 +95,15 @@ def _operation(node: Any) -> Any:
     )
 
 
-def _apply(node: Any, left: float, right: float) -> float:
+def _apply(node: ops.Value, left: float, right: float) -> float:
     return left * right if isinstance(node, ops.Multiply) else left / right
 
 
-def _by(node: Any, right: float, left: float) -> float:
+def _by(node: ops.Value, right: float, left: float) -> float:
     return _apply(node, left, right)
 
 
-def _result(node: Any, left: Size, right: Size) -> Size | None:
+def _result(node: ops.Value, left: Size, right: Size) -> Size | None:
     """The size of a result, if no values make it raise."""
     if isinstance(node, ops.Add | ops.Subtract):
         # A sum is a multiple of the last place of its parts, so that it never comes nearer to 0 than that.
@@ -125,7 +122,7 @@ def _result(node: Any, left: Size, right: Size) -> Size | None:
     return found if found[0] >= _LOWEST and found[1] <= _HIGHEST else None
 
 
-def constant(node: Any) -> float | None:
+def constant(node: ops.Value) -> float | None:
     """The value of a constant other than NULL; None for anything else. A divisor is asked for 0 around it."""
     if isinstance(node, ops.Literal):
         return None if node.value is None or not node.dtype.is_numeric() else float(node.value)
@@ -137,11 +134,11 @@ def constant(node: Any) -> float | None:
     return None
 
 
-def _is_null(node: Any) -> bool:
+def _is_null(node: ops.Value) -> bool:
     return isinstance(node, ops.Literal) and node.value is None
 
 
-def size(node: Any) -> Size:
+def size(node: ops.Value) -> Size:
     """How large and how near to 0 the values of a number can be."""
     value = constant(node)
     if value is not None:
@@ -161,7 +158,7 @@ def size(node: Any) -> Size:
     return ANY if rule is None else rule(node)
 
 
-def _behind(field: Any) -> Any:
+def _behind(field: ops.Field) -> ops.Value | None:
     """What a column of a query was made of; None for one of a table."""
     if isinstance(field.rel, ops.Project):
         return field.rel.values[field.name]
@@ -170,26 +167,26 @@ def _behind(field: Any) -> Any:
     return None
 
 
-def _either(*nodes: Any) -> Size:
+def _either(*nodes: ops.Value) -> Size:
     sizes = [size(node) for node in nodes if not _is_null(node)]
     return (min(low for low, _ in sizes), max(high for _, high in sizes)) if sizes else (0, 0)
 
 
-def _of_operation(node: Any) -> Size:
+def _of_operation(node: ops.Value) -> Size:
     return _result(node, size(node.left), size(node.right)) or ANY
 
 
-def _of_root(node: Any) -> Size:
+def _of_root(node: ops.Value) -> Size:
     low, high = size(node.arg)
     return ANY if high > _HIGHEST else (low // 2 - 1, high // 2 + 2)
 
 
-def _of_logarithm(node: Any) -> Size:
+def _of_logarithm(node: ops.Value) -> Size:
     """A double next to 1 has a logarithm of 2^-53 or so; the largest one is below 2^10."""
     return ANY if size(node.arg)[1] > _HIGHEST else (-54, 10)
 
 
-_SIZES: dict[type, Callable[[Any], Size]] = {
+_SIZES: dict[type, Callable[[ops.Value], Size]] = {
     ops.Alias: lambda node: size(node.arg),
     ops.Cast: lambda node: size(node.arg),
     ops.Negate: lambda node: size(node.arg),
@@ -208,7 +205,7 @@ _SIZES: dict[type, Callable[[Any], Size]] = {
 }
 
 
-def _total(value: Any, factor: float, of: Callable[[float], float], node: Any) -> Any:
+def _total(value: ir.Value, factor: float, of: Callable[[float], float], node: ops.Value) -> ops.Node:
     """An operation of any double with a constant: where it would raise, what it is on other engines."""
     if not math.isfinite(factor):
         return _of_sign(value, of)
@@ -226,7 +223,7 @@ def _total(value: Any, factor: float, of: Callable[[float], float], node: Any) -
     ).op()
 
 
-def _of_sign(value: Any, of: Callable[[float], float]) -> Any:
+def _of_sign(value: ir.Value, of: Callable[[float], float]) -> ops.Node:
     """An operation with a constant that is infinite or no number, which hangs on the sign of any finite double alone.
 
     A divisor of 0 was made NULL before.

@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from functools import partial
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlunsplit
 from weakref import WeakSet, finalize
 
@@ -36,10 +36,15 @@ from sqlglot.transforms import eliminate_semi_and_anti_joins
 from noisewright.ledger.stores import as_query, parts_of, without_password
 from noisewright.problem.errors import EngineError, InvalidTableError
 from noisewright.release.engines.barrier import behind_barrier, selection
-from noisewright.release.engines.base import Result, in_words
+from noisewright.release.engines.base import NOTHING_SPENT, Engine, Opened, Result, guarded
 from noisewright.release.engines.postgres import arithmetic, catalog
-from noisewright.release.engines.postgres.expressions import Expressions, listed, opaque, with_arrays
+from noisewright.release.engines.postgres.expressions import PostgresExpressions, listed, opaque, with_arrays
+from noisewright.release.engines.registry import in_words
 from noisewright.release.table.locations import Locations
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+    from ibis.backends.postgres import Backend
 
 _CONNECT = "10"
 _SETTINGS = {
@@ -73,14 +78,14 @@ _WRONG = (
 )
 
 
-class Postgres(Expressions):
+class Postgres(PostgresExpressions):
     """Tables of PostgreSQL through Ibis."""
 
     name = "postgres"
     in_process = False
     errors: tuple[type[Exception], ...] = (psycopg.Error, IbisError, TableNotFound)
 
-    def __init__(self, backend: Any, address: str | None = None, timeout: int = TIMEOUT) -> None:
+    def __init__(self, backend: Backend, address: str | None = None, timeout: int = TIMEOUT) -> None:
         self.backend, self._address, self._timeout = backend, address, timeout
         self.steps = (0, 1)
         self._lock = vars(backend).setdefault("_noisewright_lock", RLock())
@@ -93,11 +98,22 @@ class Postgres(Expressions):
             )
 
     @property
-    def connection(self) -> Any:
+    def connection(self) -> Backend:
         return self.backend
 
     @classmethod
-    def of(cls, backend: Any) -> Postgres:
+    def opened(cls, source: object, *, public: bool, beside: Engine | None) -> Opened:
+        """The table of an address, or a table of Ibis with the schema of every table written out."""
+        if not isinstance(source, str):
+            table: ir.Table = source
+            engine = cls.of(table.get_backend())
+            return Opened(engine, guarded(engine, partial(engine.qualified, table), spent=NOTHING_SPENT))
+        engine, schema, name, shown = cls.of_address(source, beside)
+        found = guarded(engine, partial(engine.table, schema, name), spent=NOTHING_SPENT)
+        return Opened(engine, found, shown, origin=source)
+
+    @classmethod
+    def of(cls, backend: Backend) -> Postgres:
         """The engine of a connection that was given."""
         problem = ""
         try:
@@ -109,7 +125,7 @@ class Postgres(Expressions):
         )
 
     @classmethod
-    def opened(cls, url: str, beside: Any = None) -> tuple[Postgres, str, str, str]:
+    def of_address(cls, url: str, beside: Engine | None = None) -> tuple[Postgres, str, str, str]:
         """The engine of an address, with the schema and name of its table and what is shown of it.
 
         A connection to the same database that is there already is used again.
@@ -129,7 +145,7 @@ class Postgres(Expressions):
             problem=problem,
         )
 
-    def table(self, schema: str, name: str) -> Any:
+    def table(self, schema: str, name: str) -> ir.Table:
         """A table or view of a schema."""
         if self.catalog("SELECT 1 FROM pg_class c WHERE c.oid = %(oid)s", schema, name) == []:
             seen = [f"{row[0]}.{row[1]}" for row in self.rows(catalog.TABLES)]
@@ -139,7 +155,7 @@ class Postgres(Expressions):
             )
         return self._opened(name, schema)
 
-    def _opened(self, name: str, schema: str) -> Any:
+    def _opened(self, name: str, schema: str) -> ir.Table:
         """A table of a schema; its types are named as they are where it is checked."""
         problem = ""
         try:
@@ -166,14 +182,14 @@ class Postgres(Expressions):
             return False
         return True
 
-    def hold(self, tables: Collection[Any]) -> bool:
+    def hold(self, tables: Collection[ops.DatabaseTable]) -> bool:
         # A table that is locked stays what it is: it cannot be renamed, and no view can take its name.
         if tables:
             names = [sql.Identifier(table.namespace.database, table.name) for table in tables]
             self.backend.con.execute(sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE").format(sql.SQL(", ").join(names)))
         return True
 
-    def qualified(self, table: Any) -> Any:
+    def qualified(self, table: ir.Table) -> ir.Table:
         """The same query with the schema of every table written out, as the session finds them now."""
         changed = {}
         for leaf in table.op().find(ops.DatabaseTable):
@@ -188,10 +204,10 @@ class Postgres(Expressions):
         # Names are told apart by their letters, of those that are not cut off.
         return name.encode()[:_LONGEST_NAME].decode(errors="ignore")
 
-    def settled(self, query: Any) -> Any:
+    def settled(self, query: ir.Table) -> ir.Table:
         return arithmetic.settled(query)
 
-    def locations(self, table: Any) -> Locations:
+    def locations(self, table: ops.DatabaseTable) -> Locations:
         """A table and its parts, or what a view is made of, by their numbers; the server by what it says of itself.
 
         However the server is reached and by whomever: host, port, user and options of the address say nothing.
@@ -204,19 +220,19 @@ class Postgres(Expressions):
         unsure = next((f"of {table.name!r}, {why}" for *_, why in found if why), "" if found else "it is not there")
         return Locations(frozenset(("postgres", *server, *one) for server in servers for one in own), unsure=unsure)
 
-    def is_view(self, table: Any) -> bool:
+    def is_view(self, table: ops.DatabaseTable) -> bool:
         return bool(self.catalog(catalog.NO_TABLE, table.namespace.database, table.name))
 
-    def is_hidden(self, table: Any) -> bool:
+    def is_hidden(self, table: ops.DatabaseTable) -> bool:
         return False  # every table is written with its schema
 
     def replaced_functions(self) -> list[str]:
         return [str(row[0]) for row in self.rows(catalog.REPLACED)]
 
-    def has_collation(self, table: Any) -> bool:
+    def has_collation(self, table: ops.DatabaseTable) -> bool:
         return bool(self.catalog(catalog.COLLATED, table.namespace.database, table.name))
 
-    def why_unsound(self, table: Any) -> str | None:
+    def why_unsound(self, table: ops.DatabaseTable) -> str | None:
         """Row-level security, columns computed at reading, and columns that changed since the dataset was made."""
         schema, name = table.namespace.database, table.name
         if self.catalog(catalog.SECURED, schema, name):
@@ -237,18 +253,18 @@ class Postgres(Expressions):
     def _one(self, query: str) -> Any:
         return self.rows(query)[0][0]
 
-    def among(self, column: Any, kind: str, values: Collection[Any]) -> Any:
+    def among(self, column: ir.Value, kind: str, values: Collection[Any]) -> ir.Value | None:
         # Older servers compare with the values of an array one after the other.
         return super().among(column, kind, values) if self.backend.con.info.server_version >= _HASHING else None
 
-    def small_table(self, columns: Mapping[str, Any]) -> Any:
+    def small_table(self, columns: Mapping[str, Any]) -> ir.Table:
         # A read-only session makes no tables: one constant for each column, taken apart by the server.
         data = pa.table(dict(columns))
         return ops.SQLQueryResult(
             query=listed(data), schema=ibis.Schema.from_pyarrow(data.schema), source=self.backend
         ).to_expr()
 
-    def fetch(self, expression: Any) -> Any:
+    def fetch(self, expression: ir.Expr) -> pa.Table:
         schema = expression.as_table().schema()
         query = written(self.backend, expression)
         with self.snapshot(), self.backend.con.cursor() as cursor:
@@ -338,7 +354,7 @@ class Postgres(Expressions):
         self._inside = False
 
 
-def backend_of(address: str) -> Any:
+def backend_of(address: str) -> Backend:
     """A backend of Ibis with a connection of its own."""
     connection = connected(address)
     backend = ibis.postgres.from_connection(connection)
@@ -346,7 +362,7 @@ def backend_of(address: str) -> Any:
     return backend
 
 
-def connected(address: str, backend: Any = None) -> Any:
+def connected(address: str, backend: Backend | None = None) -> psycopg.Connection:
     """A new connection that only reads; it ends with the backend."""
     given = conninfo_to_dict(address)
     read_only = "-c default_transaction_read_only=on"
@@ -363,7 +379,7 @@ def connected(address: str, backend: Any = None) -> Any:
     return connection
 
 
-def _close(connection: Any, process: int) -> None:
+def _close(connection: psycopg.Connection, process: int) -> None:
     """Closing tells the server, so that only the process that connected may."""
     if process == os.getpid():
         connection.close()
@@ -383,7 +399,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def _alike(one: Any, other: Any) -> bool:
+def _alike(one: ibis.Schema, other: ibis.Schema) -> bool:
     """Whether two schemas are the same; types that Ibis does not know have other names by another search path."""
     both = zip(one.values(), other.values(), strict=False)
     return one.names == other.names and all(a == b or (a.is_unknown() and b.is_unknown()) for a, b in both)
@@ -415,7 +431,7 @@ def split(url: str) -> tuple[str, str, str, str, int]:
     return address, schema, name, without_password(urlunsplit(parts._replace(query=rest))), int(timeout)
 
 
-def written(backend: Any, expression: Any) -> str:
+def written(backend: Backend, expression: ir.Expr) -> str:
     """The query as SQL: doubles written as doubles, texts and hashes compared by bytes, listed keys as arrays."""
     tree = with_arrays(behind_barrier(expression, backend, partial(selection, read=opaque)))
     for select in reversed(list(tree.find_all(sge.Select))):
@@ -425,7 +441,7 @@ def written(backend: Any, expression: Any) -> str:
     for node in list(tree.find_all(sge.Literal)):
         if not node.is_string and not node.this.isdecimal():
             node.replace(sge.cast(sge.Literal.string(node.this), "double precision", dialect="postgres"))
-    for node in list(tree.find_all(sge.MD5)):
+    for hashed in list(tree.find_all(sge.MD5)):
         collation = sge.to_identifier("C", quoted=True)
-        node.replace(sge.Paren(this=sge.Collate(this=node.copy(), expression=collation)))
+        hashed.replace(sge.Paren(this=sge.Collate(this=hashed.copy(), expression=collation)))
     return str(tree.sql("postgres"))

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ibis
 import ibis.expr.datatypes as dt
 import sqlglot.expressions as sge
 
-from noisewright.problem.errors import InvalidTableError, NotPersonLocalError
+from noisewright.problem.errors import InvalidTableError
 from noisewright.release.engines.barrier import column
-from noisewright.release.engines.base import GRAMMAR, WHOLE_GRAMMAR, Plain, between_ends
+from noisewright.release.engines.expressions import Expressions, between_ends, no_cast, single, within, within_64_bits
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+    import pyarrow as pa
 
 _YEAR = r"([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])"
 _LEAP = r"([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)"
@@ -21,10 +25,6 @@ _DAY = (
     rf"|{_YEAR}-02-(0[1-9]|1[0-9]|2[0-8])|{_LEAP}-02-29)"
 )
 """The days of the calendar from the year 1 to 9999."""
-_MINUTES, _SECONDS = r"[ T]([01][0-9]|2[0-3]):[0-5][0-9]", r":[0-5][0-9](\.[0-9]{1,6})?"
-_TIME = f"{_DAY}{_MINUTES}({_SECONDS})?"
-_INSTANT = f"{_DAY}{_MINUTES}{_SECONDS}(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])"
-WHOLES = {8: (-(2**7), 2**7 - 1), 16: (-(2**15), 2**15 - 1), 32: (-(2**31), 2**31 - 1), 64: (-(2**63), 2**63 - 1)}
 _TINY = 1e-100
 _DIGITS = 300
 """Decimals of so many digits are doubles, whatever they are."""
@@ -33,88 +33,79 @@ _LARGEST, _LEAST = "1e308", "1e-300"
 
 
 @ibis.udf.scalar.builtin(name="md5", signature=(("string",), "string"))  # type: ignore[untyped-decorator]
-def _md5(text: Any) -> Any: ...
+def _md5(text: ir.Value) -> ir.Value: ...
 
 
 @ibis.udf.scalar.builtin(name="convert_to", signature=(("string", "string"), "binary"))  # type: ignore[untyped-decorator]
-def _convert_to(text: Any, encoding: Any) -> Any: ...
+def _convert_to(text: ir.Value, encoding: ir.Value) -> ir.Value: ...
 
 
 @ibis.udf.scalar.builtin(name="encode", signature=(("binary", "string"), "string"))  # type: ignore[untyped-decorator]
-def _encode(data: Any, how: Any) -> Any: ...
+def _encode(data: ir.Value, how: ir.Value) -> ir.Value: ...
 
 
 @ibis.udf.scalar.builtin(name="textregexeq", signature=(("string", "string"), "boolean"))  # type: ignore[untyped-decorator]
-def _fits(text: Any, grammar: Any) -> Any: ...
+def _fits(text: ir.Value, grammar: ir.Value) -> ir.Value: ...
 
 
 @ibis.udf.agg.builtin(name="sum", signature=(("int64",), "decimal(38, 0)"))  # type: ignore[untyped-decorator]
-def _sum(terms: Any) -> Any: ...
+def _sum(terms: ir.Value) -> ir.Value: ...
 
 
 @ibis.udf.scalar.builtin(name="int8larger", signature=(("int64", "int64"), "int64"))  # type: ignore[untyped-decorator]
-def _larger(one: Any, other: Any) -> Any: ...
+def _larger(one: ir.Value, other: ir.Value) -> ir.Value: ...
 
 
 @ibis.udf.scalar.builtin(name="int8smaller", signature=(("int64", "int64"), "int64"))  # type: ignore[untyped-decorator]
-def _smaller(one: Any, other: Any) -> Any: ...
+def _smaller(one: ir.Value, other: ir.Value) -> ir.Value: ...
 
 
 _ANY = "noisewright_any"
 
 
 @ibis.udf.scalar.builtin(name=f"{_ANY}_text", signature=(("string", "string"), "boolean"))  # type: ignore[untyped-decorator]
-def _any_text(value: Any, array: Any) -> Any: ...
+def _any_text(value: ir.Value, array: ir.Value) -> ir.Value: ...
 
 
 @ibis.udf.scalar.builtin(name=f"{_ANY}_bigint", signature=(("int64", "string"), "boolean"))  # type: ignore[untyped-decorator]
-def _any_whole(value: Any, array: Any) -> Any: ...
+def _any_whole(value: ir.Value, array: ir.Value) -> ir.Value: ...
 
 
 @ibis.udf.scalar.builtin(name=f"{_ANY}_date", signature=(("date", "string"), "boolean"))  # type: ignore[untyped-decorator]
-def _any_date(value: Any, array: Any) -> Any: ...
+def _any_date(value: ir.Value, array: ir.Value) -> ir.Value: ...
 
 
-class Expressions(Plain):
+class PostgresExpressions(Expressions):
     """What an engine gives as expressions, for PostgreSQL; `base.Engine` says what each is."""
 
-    def number_of_text(self, text: Any) -> Any:
-        """By the grammar its size is between 1e-240 and 1e240, so that the double of it is neither infinite nor 0."""
-        return _fitting(text, GRAMMAR, "float64")
+    day_grammar = _DAY
 
-    def whole_of_text(self, text: Any) -> Any:
-        return _fitting(text, WHOLE_GRAMMAR, "int64")
+    def of_text(self, text: ir.StringValue, grammar: str, kind: str) -> ir.Value:
+        # A cast of what does not fit would fail: no day that is none is handed on to it.
+        plain = text.cast("string").strip()
+        return _fits(plain, f"^({grammar})$").ifelse(plain.cast(kind), ibis.null(kind))
 
-    def date_of_text(self, text: Any) -> Any:
-        return _fitting(text, _DAY, "date")
-
-    def time_of_text(self, text: Any) -> Any:
-        return _fitting(text, _TIME, "timestamp(6)")
-
-    def instant_of_text(self, text: Any) -> Any:
-        return _fitting(text, _INSTANT, "timestamp('UTC', 6)")
-
-    def bytes_of(self, text: Any) -> Any:
+    def bytes_of(self, text: ir.Value) -> ir.Value:
         return _convert_to(text.cast("string"), "UTF8")
 
-    def digits_of(self, data: Any) -> Any:
+    def digits_of(self, data: ir.Value) -> ir.Value:
         return _encode(data, "hex").upper()
 
-    def hash_of(self, text: Any) -> Any:
+    def hash_of(self, text: ir.Value) -> ir.Value:
         return _md5(text)
 
-    def sum_of(self, terms: Any) -> Any:
+    def sum_of(self, terms: ir.Value) -> ir.Value:
         # PostgreSQL adds 64-bit numbers as decimals of any length; Ibis would take the result for one of 64 bits.
         return _sum(terms)
 
-    def sum_text(self, terms: Any, largest: int) -> Any:
+    def sum_text(self, terms: ir.Value, largest: int) -> ir.Value:
         return _sum(terms).cast("string")
 
-    def clamped(self, whole: Any, first: int, last: int) -> Any:
+    def clamped(self, whole: ir.Value, first: int, last: int) -> ir.Value:
         # LEAST and GREATEST take several times as long.
         return _smaller(_larger(whole, ibis.literal(first, "int64")), ibis.literal(last, "int64"))
 
-    def among(self, column: Any, kind: str, values: Collection[Any]) -> Any:
+    def among(self, column: ir.Value, kind: str, values: Collection[Any]) -> ir.Value:
         """A comparison with the ends of a dense list of whole numbers, otherwise one with an array, which is hashed.
 
         Texts are equal here by the collation of the column: to all that have equal bytes, and maybe to others.
@@ -129,12 +120,12 @@ class Expressions(Plain):
         # Of a CASE a server foresees that every second row is left; of two ends of what it knows nothing of, very few.
         return ibis.cases((dense, True), else_=False)
 
-    def divisible(self, number: Any) -> Any:
+    def divisible(self, number: ir.Value) -> ir.Value:
         """Numbers so near to 0 that a quotient of them is no double are made 0."""
         zero = ibis.literal(0.0, "float64")
         return (number.abs() < ibis.literal(_TINY, "float64")).ifelse(zero, number)
 
-    def cast(self, value: Any, to: Any) -> Any:
+    def cast(self, value: ir.Value, to: str | dt.DataType) -> ir.Value:
         """A cast that gives NULL where PostgreSQL would raise; refuses those that it does not have."""
         held, kind = value.type(), dt.dtype(to)
         if held.is_boolean() and kind.is_numeric():
@@ -148,16 +139,10 @@ class Expressions(Plain):
             return _whole(value, kind)
         if kind.is_string() or kind.is_date():
             return value.cast(kind)
-        why = f"PostgreSQL has no cast from {held} to {kind} that is the same as on other engines"
-        raise NotPersonLocalError(f"Cast: {why}. Nothing was spent.", operation="Cast", reason=why)
+        raise no_cast("PostgreSQL", held, kind)
 
 
-def _fitting(text: Any, grammar: str, kind: str) -> Any:
-    plain = text.cast("string").strip()
-    return _fits(plain, f"^({grammar})$").ifelse(plain.cast(kind), ibis.null(kind))
-
-
-def _double(value: Any) -> Any:
+def _double(value: ir.Value) -> ir.Value:
     """Numbers as doubles; a decimal that is none is NULL, as is one that may be too large to be one and is."""
     held = value.type()
     if not held.is_decimal():
@@ -170,31 +155,17 @@ def _double(value: Any) -> Any:
     return ibis.cases((size < near, ibis.literal(0.0, "float64")), (size < far, number), else_=nothing)
 
 
-def single(value: Any) -> Any:
-    """Doubles as singles: NULL for those beyond, 0 for those too near to it."""
-    most, least = ibis.literal(3.4028235677973362e38, "float64"), ibis.literal(7.006492321624086e-46, "float64")
-    return ibis.cases(
-        (value.isnan() | value.isinf(), value.cast("float32")),
-        (value.abs() > most, ibis.null("float32")),
-        (value.abs() <= least, ibis.literal(0.0, "float64").cast("float32")),
-        else_=value.cast("float32"),
-    )
-
-
-def _whole(value: Any, kind: Any) -> Any:
-    low, high = WHOLES[kind.nbytes * 8]
+def _whole(value: ir.Value, kind: dt.DataType) -> ir.Value:
     if value.type().is_floating():
-        first, last = ibis.literal(-(2.0**63), "float64"), ibis.literal(2.0**63, "float64")
-        value = ((value >= first) & (value < last)).ifelse(value.cast("int64"), ibis.null("int64"))
+        value = within_64_bits(value).ifelse(value.cast("int64"), ibis.null("int64"))
         if kind == dt.int64:
             return value
     elif value.type().is_integer() and value.type().nbytes <= kind.nbytes and kind != dt.int8:
         return value.cast(kind)
-    fits = (value >= ibis.literal(low, "int64")) & (value <= ibis.literal(high, "int64"))
-    return fits.ifelse(value.cast(kind), ibis.null(kind))
+    return within(value, kind).ifelse(value.cast(kind), ibis.null(kind))
 
 
-def listed(data: Any) -> str:
+def listed(data: pa.Table) -> str:
     """A query that gives the places of public keys: an array for each column, in text that PostgreSQL takes apart.
 
     Valid for: places that count from 0, and keys of which none is there twice. DISTINCT ON says so to PostgreSQL, which
@@ -210,12 +181,12 @@ def listed(data: Any) -> str:
     )
 
 
-def array_text(values: Iterable[Any]) -> str:
+def array_text(values: Iterable[object]) -> str:
     """Values in PostgreSQL's text for arrays."""
     return "{" + ",".join(map(_element, values)) + "}"
 
 
-def with_arrays(tree: Any) -> Any:
+def with_arrays(tree: sge.Expression) -> sge.Expression:
     """A query of sqlglot in which what `among` asks for is written as `value = ANY(array)`."""
     for node in list(tree.find_all(sge.Anonymous)):
         called, _, kind = str(node.this).rpartition("_")
@@ -228,14 +199,14 @@ def with_arrays(tree: Any) -> Any:
     return tree
 
 
-def opaque(name: str, kind: Any) -> Any:
+def opaque(name: str, kind: dt.DataType) -> sge.Expression:
     """The scan barrier of PostgreSQL: a column as it is, in a function for which no index or constraint is looked up.
 
     Every text is read as text that is compared by its bytes. Otherwise blanks at the end, and whatever a collation
     takes for the same, would make two persons one; and texts of two collations cannot be compared at all, which
     PostgreSQL says only when it comes to a row.
     """
-    value = column(name)
+    value: sge.Expression = column(name)
     if kind.is_decimal():
         value = sge.cast(value, "numeric", dialect="postgres")  # what Ibis takes for a decimal may be money
     if kind in _PLUS:
@@ -257,7 +228,7 @@ _PLUS = {
 """By type, PostgreSQL's unary plus: the quickest function that gives what it is given."""
 
 
-def _element(value: Any) -> str:
+def _element(value: object) -> str:
     """A value of an array in PostgreSQL's text for arrays."""
     text = str(value)
     if not isinstance(value, str):

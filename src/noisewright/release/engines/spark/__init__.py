@@ -1,5 +1,6 @@
 """Spark: tables and Parquet files of a cluster.
 
+- registration: its addresses, frames and errors
 - engine: queries over one state of the files, rehearsed before the charge
 - sessions: a session beside the given one, its settings, and what its tables share
 - scans: what a table is by its plan, and with which options its files are read

@@ -32,7 +32,7 @@ from functools import partial
 from itertools import count
 from os import getpid
 from threading import get_ident
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import ibis
 import ibis.expr.operations as ops
@@ -42,12 +42,14 @@ from pyspark import InheritableThread
 from pyspark.errors import PySparkException
 
 from noisewright.problem.errors import EngineError, InvalidTableError
-from noisewright.release.engines.base import Result
+from noisewright.release.engines.base import Engine, Opened, Result
+from noisewright.release.engines.registry import is_ibis
 from noisewright.release.engines.spark import scans as relations
-from noisewright.release.engines.spark.expressions import Expressions, written
+from noisewright.release.engines.spark.expressions import SparkExpressions, written
 from noisewright.release.engines.spark.rows import Query, constant, require_no_padding, schema_of
 from noisewright.release.engines.spark.scans import addressed, literal, matching, named, options_of
 from noisewright.release.engines.spark.sessions import (
+    Home,
     Pin,
     Relation,
     Trial,
@@ -60,12 +62,18 @@ from noisewright.release.engines.spark.sessions import (
 from noisewright.release.table.frames import listed_name
 from noisewright.release.table.locations import Locations
 
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+    from pyspark import SparkContext
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
 _GROUPS = (f"noisewright-{place}" for place in count())
 _PATIENCE = 60
 """Seconds that cancelled jobs are waited for."""
 
 
-def apart(context: Any, work: Callable[[], Result]) -> Result:
+def apart(context: SparkContext, work: Callable[[], Result]) -> Result:
     """What the work gives or raises, done in another thread.
 
     Whatever ends the waiting cancels the jobs of the work, and only those.
@@ -103,32 +111,40 @@ _WORDS = (
 logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
 
 
-class Spark(Expressions):
+class Spark(SparkExpressions):
     """A session of Spark through Ibis."""
 
     name = "pyspark"
     in_process = False
     errors: tuple[type[Exception], ...] = (PySparkException, Py4JError, *_LOST)
 
-    def __init__(self, session: Any = None) -> None:
+    def __init__(self, session: SparkSession | None = None) -> None:
         self._home = home_of(session)
         self.backend = self._home.backend
         self.steps = (0, 1)
 
     @property
-    def connection(self) -> Any:
+    def connection(self) -> Home:
         return self._home
 
     @classmethod
-    def of_frame(cls, frame: Any) -> tuple[Spark, Any]:
-        """The engine of a frame of Spark, and the table that it is, of Ibis; refuses one that is more than a table."""
-        require_plans(frame)
+    def opened(cls, source: object, *, public: bool, beside: Engine | None) -> Opened:
+        """A table or Parquet files of the active session, a frame that is a table, or a table of Ibis."""
+        if isinstance(source, str):
+            engine, table = cls.of_address(source)
+            return Opened(engine, table, source, origin=source)
+        if is_ibis(source):
+            given: ir.Table = source
+            engine = cls(given.get_backend()._session)
+            return Opened(engine, engine.qualified(given))
+        require_plans(source)
+        frame = cast("DataFrame", source)
         engine = cls(frame.sparkSession)
-        return engine, engine._known(frame)
+        return Opened(engine, engine._known(frame))
 
     @classmethod
-    def of_address(cls, text: str) -> tuple[Spark, Any]:
-        """The engine of "spark:...", in the active session, and its table or Parquet files, of Ibis."""
+    def of_address(cls, text: str) -> tuple[Spark, ir.Table]:
+        """The engine of "spark:...", in the active session, and its table or Parquet files."""
         rest = text.partition(":")[2]
         if not rest or "\0" in rest:
             raise InvalidTableError(f"{text!r} names no table; {_WORDS}.")
@@ -140,7 +156,7 @@ class Spark(Expressions):
         engine = cls()
         return engine, engine._table(rest, partial(engine._home.given.table, rest))
 
-    def qualified(self, table: Any) -> Any:
+    def qualified(self, table: ir.Table) -> ir.Table:
         """The same query over tables of this engine, as the session that it came from finds them now."""
         changed = {}
         for leaf in table.op().find(ops.PhysicalTable):
@@ -152,7 +168,7 @@ class Spark(Expressions):
             changed[leaf] = self._table(leaf.name, partial(self._home.given.table, name)).op()
         return table.op().replace(changed).to_expr()
 
-    def _table(self, shown: str, found: Any) -> Any:
+    def _table(self, shown: str, found: Callable[[], DataFrame]) -> ir.Table:
         problem = ""
         try:
             return self._known(found())
@@ -160,7 +176,7 @@ class Spark(Expressions):
             problem = _kind(error)
         raise InvalidTableError(f"there is no table {shown} that this session sees ({problem}). Nothing was spent.")
 
-    def _known(self, frame: Any) -> Any:
+    def _known(self, frame: DataFrame) -> ir.Table:
         plan, own = relations.plan_of(frame), self._home.own
         if (scan := relations.scan_of(plan)) is not None:
             name = relations.name_of(scan)
@@ -174,7 +190,7 @@ class Spark(Expressions):
         if len(view) == 1:
             classic = own._jvm.org.apache.spark.sql.classic.Dataset
 
-            def read() -> Any:
+            def read() -> DataFrame:
                 for scan in relations.scans_of(plan):
                     scan.relation().location().refresh()
                 return type(frame)(classic.ofRows(own._jsparkSession, plan), own)
@@ -182,7 +198,7 @@ class Spark(Expressions):
             return self._kept(view, Relation(read))
         return self._kept(view, Relation(partial(read_table, own, ".".join(map(_quoted, view)))))
 
-    def _files(self, paths: list[str], options: Mapping[str, str], schema: Any = None) -> Any:
+    def _files(self, paths: list[str], options: Mapping[str, str], schema: StructType | None = None) -> ir.Table:
         """Parquet files as a table; their columns are those of the first one, unless they are given."""
         own, problem = self._home.own, ""
         try:
@@ -197,7 +213,7 @@ class Spark(Expressions):
             " its file system. Nothing was spent."
         )
 
-    def _kept(self, name: tuple[str, ...], relation: Relation) -> Any:
+    def _kept(self, name: tuple[str, ...], relation: Relation) -> ir.Table:
         space = ops.Namespace(*name[:-1])
         schema = schema_of(relation.read())
         leaf = ops.DatabaseTable(name=name[-1], schema=schema, source=self.backend, namespace=space)
@@ -205,26 +221,26 @@ class Spark(Expressions):
         self._home.known.pop(leaf, None)
         return leaf.to_expr()
 
-    def locations(self, table: Any) -> Locations:
+    def locations(self, table: ops.DatabaseTable) -> Locations:
         """The files that it reads, and the folders that they are looked for in, whatever it is called."""
         with self.snapshot():
             listed = self._pin(table).listed
             return addressed([*listed.roots(), *listed.files()])
 
-    def is_view(self, table: Any) -> bool:
+    def is_view(self, table: ops.DatabaseTable) -> bool:
         with self.snapshot():
             return not self._pin(table).listed.is_scan
 
-    def is_hidden(self, table: Any) -> bool:
+    def is_hidden(self, table: ops.DatabaseTable) -> bool:
         return False  # tables are written with their catalogue, and this session has no views of others
 
     def replaced_functions(self) -> list[str]:
         return []  # a session of its own has Spark's own functions; those of the catalogue come after them
 
-    def has_collation(self, table: Any) -> bool:
+    def has_collation(self, table: ops.DatabaseTable) -> bool:
         return False  # said by `why_unsound`, so that the files are listed once for both
 
-    def why_unsound(self, table: Any) -> str | None:
+    def why_unsound(self, table: ops.DatabaseTable) -> str | None:
         """Sources that may change when they are read twice, or that fail on a value."""
         with self.snapshot():
             pin = self._pin(table)
@@ -239,7 +255,7 @@ class Spark(Expressions):
             pin.is_readable = why is None
             return why
 
-    def small_table(self, columns: Mapping[str, Any]) -> Any:
+    def small_table(self, columns: Mapping[str, Any]) -> ir.Table:
         data = pa.table(dict(columns))
         name = listed_name(data)
         if name not in self._home.listed:
@@ -248,7 +264,7 @@ class Spark(Expressions):
         schema = ibis.Schema.from_pyarrow(data.schema)
         return ops.DatabaseTable(name=name, schema=schema, source=self.backend, namespace=ops.Namespace()).to_expr()
 
-    def fetch(self, expression: Any) -> Any:
+    def fetch(self, expression: ir.Expr) -> pa.Table:
         """The result of a query; in a rehearsal it is planned, kept, and has no rows."""
         home = self._home
         with self.snapshot():
@@ -262,7 +278,7 @@ class Spark(Expressions):
                 self._pin(leaf).was_read = True
             return found.rows(schema)
 
-    def _query(self, query: Any) -> Query:
+    def _query(self, query: ir.Table) -> Query:
         """A query over its tables as this snapshot has them: the rehearsed one, if they are as they were then."""
         home = self._home
         pins = {leaf: self._pin(leaf) for leaf in query.op().find(ops.DatabaseTable) if leaf in home.relations}
@@ -274,12 +290,12 @@ class Spark(Expressions):
         views = {leaf: self._view(leaf, pin) for leaf, pin in pins.items()}
         return Query.of_text(home.own, written(query.op().replace(views).to_expr()), pins)
 
-    def _view(self, leaf: Any, pin: Pin) -> Any:
+    def _view(self, leaf: ops.DatabaseTable, pin: Pin) -> ops.DatabaseTable:
         """A table as it was listed when this snapshot first asked for it."""
         space, home = ops.Namespace(), self._home
         return ops.DatabaseTable(name=home.view(leaf, pin), schema=leaf.schema, source=home.backend, namespace=space)
 
-    def rehearse(self, table: Any, work: Callable[[Any], None]) -> None:
+    def rehearse(self, table: ir.Table, work: Callable[[ir.Table], None]) -> None:
         """Queries are planned to the end, and kept: the release that follows runs the very plans.
 
         Where nobody knows yet whether a unit is missing, both are planned, and the question itself.
@@ -297,7 +313,7 @@ class Spark(Expressions):
             finally:
                 home.trial = None
 
-    def is_whole(self, column: Any) -> bool:
+    def is_whole(self, column: ir.Value) -> bool:
         """Asked once for each state of the files, and only of columns of plain scans: the column is read for it."""
         home, found = self._home, _origin(column.op())
         if found is None or found[0] not in home.relations:
@@ -319,7 +335,7 @@ class Spark(Expressions):
             pin.whole[name] = missing["n"].to_pylist() == [0]
             return pin.whole[name]
 
-    def _pin(self, leaf: Any) -> Pin:
+    def _pin(self, leaf: ops.DatabaseTable) -> Pin:
         """A table as this snapshot has it: as its files were when it was first asked for."""
         home = self._home
         if home.pinned is None:
@@ -368,7 +384,7 @@ class Spark(Expressions):
             )
 
 
-def _origin(value: Any) -> tuple[Any, str] | None:
+def _origin(value: ops.Value) -> tuple[ops.DatabaseTable, str] | None:
     """The column of a table that a value is, of some of its rows; None if it is computed or joined."""
     while isinstance(value, ops.Field):
         rel = value.rel

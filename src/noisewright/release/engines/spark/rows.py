@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import ibis
 import ibis.expr.datatypes as dt
@@ -16,18 +16,29 @@ from ibis.common.exceptions import IbisError
 from noisewright.problem.errors import InvalidTableError
 from noisewright.release.table.names import require_distinct
 
+if TYPE_CHECKING:
+    import ibis.expr.operations as ops
+    from py4j.java_gateway import JavaObject
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructField
+
 _WRITTEN = {"string": "string", "bool": "boolean", "int64": "bigint", "date32[day]": "int"}
 
 _PIECE, _MANY, _ONE_UNIT = 2_600, 200, 0xFFFF
 
 
-def schema_of(frame: Any) -> Any:
+def jvm_of(session: SparkSession) -> JavaObject:
+    """The packages of the JVM behind a session."""
+    return session._jvm
+
+
+def schema_of(frame: DataFrame) -> ibis.Schema:
     """The columns of a frame, of Ibis; TIMESTAMP is an instant and TIMESTAMP_NTZ a time without a zone."""
     require_distinct(frame.columns)
     return ibis.schema({one.name: _type_of(one) for one in frame.schema.fields})
 
 
-def _type_of(column: Any) -> Any:
+def _type_of(column: StructField) -> dt.DataType:
     kind = column.dataType.typeName()
     if kind in ("timestamp", "timestamp_ntz"):
         return dt.Timestamp("UTC" if kind == "timestamp" else None, 6)
@@ -41,7 +52,7 @@ def _type_of(column: Any) -> Any:
         ) from None
 
 
-def require_no_padding(frame: Any) -> None:
+def require_no_padding(frame: DataFrame) -> None:
     """Refuse, by name, columns of a type that Spark fills with blanks when it reads them."""
     for one in frame.schema.fields:
         kind = str(one.metadata.get("__CHAR_VARCHAR_TYPE_STRING", one.dataType.simpleString()))
@@ -53,12 +64,12 @@ def require_no_padding(frame: Any) -> None:
             )
 
 
-def is_collated(frame: Any) -> bool:
+def is_collated(frame: DataFrame) -> bool:
     """Whether a text of a frame is compared in another way than by its bytes."""
     return any("collate" in one.dataType.simpleString().lower() for one in frame.schema.fields)
 
 
-def constant(session: Any, data: Any) -> Any:
+def constant(session: SparkSession, data: pa.Table) -> DataFrame:
     """A small public table as a frame of constants, which Spark sends to every executor; days are counted."""
     kinds = dict(zip(data.column_names, map(str, data.schema.types), strict=True))
     days = {name for name, kind in kinds.items() if kind == "date32[day]"}
@@ -73,21 +84,33 @@ def constant(session: Any, data: Any) -> Any:
     return type(found)(kept, session)
 
 
+class Pinned(Protocol):
+    """A table in some state."""
+
+    @property
+    def state(self) -> str:
+        """What differs if it is another one."""
+
+    @property
+    def listed(self) -> object:
+        """Its frame, with the files that it lists."""
+
+
 class Query:
     """A query of Spark over tables in some states; its rows come as one text, without a socket that nobody closes."""
 
-    def __init__(self, session: Any, found: Any, pins: Mapping[Any, Any]) -> None:
+    def __init__(self, session: SparkSession, found: JavaObject, pins: Mapping[ops.DatabaseTable, Pinned]) -> None:
         self._session, self._found = session, found
         self.states = {leaf: pin.state for leaf, pin in pins.items()}
         self._frames = {leaf: pin.listed for leaf, pin in pins.items()}
 
     @classmethod
-    def of_text(cls, session: Any, text: str, pins: Mapping[Any, Any]) -> Query:
+    def of_text(cls, session: SparkSession, text: str, pins: Mapping[ops.DatabaseTable, Pinned]) -> Query:
         """What Spark reads in a text."""
         # An expression of the query: what `toJSON` puts behind a query is planned, and compiled, besides.
         return cls(session, session.sql(f"SELECT to_json(struct(*)) FROM ({text})")._jdf, pins)
 
-    def anew(self, pins: Mapping[Any, Any]) -> Query | None:
+    def anew(self, pins: Mapping[ops.DatabaseTable, Pinned]) -> Query | None:
         """The same query, to be planned and run once more; None if its tables are in other frames by now.
 
         What its words mean is kept, and nothing of how it was planned or run. A frame in which files were listed anew
@@ -96,14 +119,14 @@ class Query:
         if any(self._frames[leaf] is not pin.listed for leaf, pin in pins.items()):
             return None
         meant = self._found.queryExecution().analyzed()
-        classic = self._session._jvm.org.apache.spark.sql.classic.Dataset
+        classic = jvm_of(self._session).org.apache.spark.sql.classic.Dataset
         return Query(self._session, classic.ofRows(self._session._jsparkSession, meant), pins)
 
     def plan(self) -> Any:
         """How Spark will run it, planned to the end; nothing is read."""
         return self._found.queryExecution().executedPlan()
 
-    def rows(self, schema: Any) -> Any:
+    def rows(self, schema: pa.Schema) -> pa.Table:
         """Its rows as an Arrow table; once, because a plan that failed is not begun again."""
         rows = [row for (row,) in json.loads(_text(self._session._jvm, self._found.collectAsList()))]
         return pa.table(
@@ -111,7 +134,7 @@ class Query:
         )
 
 
-def _text(jvm: Any, lines: Any) -> str:
+def _text(jvm: JavaObject, lines: JavaObject) -> str:
     """A list of rows of the JVM as it writes itself, which for rows of JSON is an array of arrays.
 
     An answer of the JVM that is longer than its buffer of 8,192 bytes goes out in parts, and the last one waits
@@ -130,7 +153,7 @@ def _text(jvm: Any, lines: Any) -> str:
     return "".join(pieces)
 
 
-def _value(value: Any, kind: Any) -> Any:
+def _value(value: Any, kind: pa.DataType) -> Any:
     """A value that stood in a text: days stand there as words, and so do doubles that are no numbers."""
     if value is None:
         return None

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from py4j.protocol import Py4JError
@@ -20,9 +20,13 @@ from pyspark.errors import PySparkException
 
 from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
-from noisewright.release.engines.spark.rows import is_collated
+from noisewright.release.engines.spark.rows import is_collated, jvm_of
 from noisewright.release.table.locations import Locations, of_files
 from noisewright.release.table.names import folded
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaObject
+    from pyspark.sql import DataFrame, SparkSession
 
 _ALLOWED = frozenset(
     {"path", "paths", "basepath", "mergeschema", "recursivefilelookup", "pathglobfilter", "compression"}
@@ -34,7 +38,7 @@ _S3 = ("s3", "s3a", "s3n")
 """Connectors to the same buckets."""
 
 
-def why_not_plain(scan: Any, *, named: bool) -> str | None:
+def why_not_plain(scan: JavaObject, *, named: bool) -> str | None:
     """Why a scan cannot be read with its options and folders; None if it can.
 
     The types of folders of a table of the catalogue (`named`) are declared. Those of files at a path were guessed by
@@ -53,17 +57,17 @@ def why_not_plain(scan: Any, *, named: bool) -> str | None:
     return None
 
 
-def options_of(scan: Any, session: Any) -> dict[str, str]:
+def options_of(scan: JavaObject, session: SparkSession) -> dict[str, str]:
     """The options that files are read with, but for their paths."""
-    given = dict(session._jvm.scala.jdk.javaapi.CollectionConverters.asJava(scan.relation().options()))
+    given = dict(jvm_of(session).scala.jdk.javaapi.CollectionConverters.asJava(scan.relation().options()))
     return {str(name): str(value) for name, value in given.items() if name.lower() not in ("path", "paths")}
 
 
-def matching(paths: Sequence[str], session: Any) -> list[str]:
+def matching(paths: Sequence[str], session: SparkSession) -> list[str]:
     """The paths with what their stars stand for now."""
     found = []
     for path in paths:
-        whole = session._jvm.org.apache.hadoop.fs.Path(path)
+        whole = jvm_of(session).org.apache.hadoop.fs.Path(path)
         there = whole.getFileSystem(session._jsc.hadoopConfiguration()).globStatus(whole)
         found += [str(one.getPath().toString()) for one in there or ()]
     if not found:
@@ -102,19 +106,19 @@ _CHOOSING = ("Sample", "GlobalLimit", "LocalLimit", "Tail", "Offset")
 _MILLISECONDS = "TIMESTAMP(MILLIS"
 
 
-def plan_of(frame: Any) -> Any:
+def plan_of(frame: DataFrame) -> Any:
     """The analysed plan of a frame: what it reads, before anything is optimised."""
     return frame._jdf.queryExecution().analyzed()
 
 
-def scan_of(plan: Any) -> Any:
+def scan_of(plan: JavaObject) -> Any:
     """The scan that a plan is, under whatever names; None if it is more than that."""
     while _kind(plan) in _ABOVE:
         plan = plan.child()
     return plan if _is_scan(plan) else None
 
 
-def view_of(plan: Any) -> tuple[str, ...] | None:
+def view_of(plan: JavaObject) -> tuple[str, ...] | None:
     """The name of the view that a plan is: one part for a temporary one; None if it is no view."""
     while _kind(plan) == "SubqueryAlias":
         plan = plan.child()
@@ -124,17 +128,17 @@ def view_of(plan: Any) -> tuple[str, ...] | None:
     return (str(known.table()),) if plan.isTempView() else _parts(known)
 
 
-def _kind(plan: Any) -> str:
+def _kind(plan: JavaObject) -> str:
     return str(plan.getClass().getSimpleName())
 
 
-def _is_scan(plan: Any) -> bool:
+def _is_scan(plan: JavaObject) -> bool:
     if _kind(plan) != "LogicalRelation" or plan.relation().getClass().getName() != _SCAN:
         return False
     return bool(plan.relation().fileFormat().getClass().getName() == _PARQUET)
 
 
-def why_not_steady(plan: Any) -> str | None:
+def why_not_steady(plan: JavaObject) -> str | None:
     """Why a plan may give other rows when a part of it is computed again; None if it gives the same."""
     if plan.isStreaming():
         return "is a stream, which has no end"
@@ -148,31 +152,31 @@ def why_not_steady(plan: Any) -> str | None:
     return None
 
 
-def _kinds(plan: Any) -> list[str]:
+def _kinds(plan: JavaObject) -> list[str]:
     """The relations of a plan."""
     return [_kind(plan), *(name for child in _listed(plan.children()) for name in _kinds(child))]
 
 
-def _listed(sequence: Any) -> list[Any]:
+def _listed(sequence: JavaObject) -> list[Any]:
     return [sequence.apply(place) for place in range(sequence.size())]
 
 
-def name_of(scan: Any) -> tuple[str, ...] | None:
+def name_of(scan: JavaObject) -> tuple[str, ...] | None:
     """Catalogue, database and name of a table; None for files that are none."""
     found = scan.catalogTable()
     return None if found.isEmpty() else _parts(found.get().identifier())
 
 
-def _parts(identifier: Any) -> tuple[str, ...]:
+def _parts(identifier: JavaObject) -> tuple[str, ...]:
     return str(identifier.catalog().get()), str(identifier.database().get()), str(identifier.table())
 
 
-def paths_of(scan: Any) -> list[str]:
+def paths_of(scan: JavaObject) -> list[str]:
     """The paths that a scan of files was made of."""
     return [str(path.toString()) for path in _listed(scan.relation().location().rootPaths())]
 
 
-def scans_of(plan: Any) -> list[Any]:
+def scans_of(plan: JavaObject) -> list[Any]:
     """The scans of Parquet files that a plan reads."""
     return [leaf for leaf in _listed(plan.collectLeaves()) if _is_scan(leaf)]
 
@@ -187,7 +191,7 @@ NO_FILES = _state(())
 class Listed:
     """A frame of Spark, and what it reads by its plan, which stays; the files that it lists may be listed anew."""
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: DataFrame) -> None:
         self.frame, self.plan = frame, plan_of(frame)
         self._scans = scans_of(self.plan)
         self._indices = [scan.relation().location() for scan in self._scans]
@@ -253,9 +257,9 @@ class Listed:
         Where a file has no such column, its rows have none. Where folders stand for columns, it reads no other folder.
         """
         session = self.frame.sparkSession
-        parquet = getattr(session._jvm.org.apache.spark.sql.execution.datasources.parquet, "ParquetFileFormat$")
+        parquet = getattr(jvm_of(session).org.apache.spark.sql.execution.datasources.parquet, "ParquetFileFormat$")
         reader, conf = getattr(parquet, "MODULE$"), session._jsc.hadoopConfiguration()
-        nothing = getattr(getattr(session._jvm.scala.collection.immutable, "Map$"), "MODULE$").empty()
+        nothing = getattr(getattr(jvm_of(session).scala.collection.immutable, "Map$"), "MODULE$").empty()
         if self.is_folder and any(_leaves_out(index, session) for index in self._indices):
             return "has files beside the folders that stand for columns, which Spark would leave out; move them apart"
         for scan, choose in zip(self._scans, self._listings, strict=True):
@@ -277,21 +281,21 @@ class Listed:
         return None
 
 
-def _listing(index: Any, frame: Any) -> Callable[[], Any]:
+def _listing(index: JavaObject, frame: DataFrame) -> Callable[[], Any]:
     """What gives an index with its files: of a table with folders of the catalogue, that of all folders."""
     if _kind(index) != "CatalogFileIndex":
         return lambda: index
-    nothing = getattr(frame.sparkSession._jvm.scala.collection.immutable, "Nil$")
+    nothing = getattr(jvm_of(frame.sparkSession).scala.collection.immutable, "Nil$")
     return lambda: index.filterPartitions(getattr(nothing, "MODULE$"))
 
 
-def _files(index: Any, session: Any) -> list[str]:
+def _files(index: JavaObject, session: SparkSession) -> list[str]:
     """The addresses of the files of an index, in one question."""
-    joined = session._jvm.org.apache.hadoop.util.StringUtils.join("\n", index.inputFiles())
+    joined = jvm_of(session).org.apache.hadoop.util.StringUtils.join("\n", index.inputFiles())
     return [unquote(file) for file in str(joined).split("\n") if file]
 
 
-def _leaves_out(index: Any, session: Any) -> bool:
+def _leaves_out(index: JavaObject, session: SparkSession) -> bool:
     """Whether Spark reads only some folders of files: one folder called `column=value` takes the place of all others.
 
     Files whose names begin with _ or a point hold no rows.
@@ -303,6 +307,6 @@ def _leaves_out(index: Any, session: Any) -> bool:
     return len({folder for folder, _, name in places if name[:1] not in "_."}) > int(spec.partitions().size())
 
 
-def _columns(schema: Any) -> dict[str, Any]:
+def _columns(schema: JavaObject) -> dict[str, Any]:
     """The columns of a schema and their types, as plain data."""
     return {str(one["name"]): one["type"] for one in json.loads(schema.json())["fields"]}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import getpid
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ibis
 from py4j.protocol import Py4JError
@@ -20,6 +20,11 @@ from pyspark.sql import SparkSession
 from noisewright.problem.errors import InvalidTableError
 from noisewright.release.engines.spark.rows import Query
 from noisewright.release.engines.spark.scans import NO_FILES, STARS, Listed, literal, matching
+
+if TYPE_CHECKING:
+    import ibis.expr.operations as ops
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
 _SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
@@ -126,7 +131,7 @@ class Home:
     views: dict[Any, tuple[str, Listed]] = field(default_factory=dict)
     """By table, the view that queries know it by, and the frame that it is of."""
 
-    def pin(self, leaf: Any) -> Pin:
+    def pin(self, leaf: ops.DatabaseTable) -> Pin:
         """A table with its files as they are now; what is known of them stays true while they are the same."""
         relation, before = self.relations[leaf], self.known.get(leaf)
         if before is not None and relation.may_list(before.listed):
@@ -141,7 +146,7 @@ class Home:
             found.whole = dict(before.whole) if found.listed.is_like(before.listed) else {}
         return found
 
-    def is_as_it_was(self, leaf: Any, pin: Pin) -> bool:
+    def is_as_it_was(self, leaf: ops.DatabaseTable, pin: Pin) -> bool:
         """Whether the files of a table are those that were listed."""
         relation = self.relations[leaf]
         same = (pin.listed if relation.has_listed(pin.listed) else Listed(relation.read())).state() == pin.state
@@ -154,7 +159,7 @@ class Home:
         self.rehearsed.clear()
         self.meant.clear()
 
-    def view(self, leaf: Any, pin: Pin) -> str:
+    def view(self, leaf: ops.DatabaseTable, pin: Pin) -> str:
         """The name by which queries know a table as it was listed."""
         name, listed = self.views.get(leaf, (f"noisewright_{len(self.views)}", None))
         if listed is not pin.listed:
@@ -163,7 +168,7 @@ class Home:
         return name
 
 
-def opaque(frame: Any) -> Any:
+def opaque(frame: DataFrame) -> DataFrame:
     """The scan barrier of Spark: the same rows, each column inside a CASE, which no reader of files is handed."""
     quoted = ["`" + name.replace("`", "``") + "`" for name in frame.columns]
     return frame.selectExpr(*(f"CASE WHEN {name} IS NOT NULL THEN {name} END AS {name}" for name in quoted))
@@ -172,7 +177,7 @@ def opaque(frame: Any) -> Any:
 _HOMES: dict[tuple[str, int], Home] = {}
 
 
-def require_plans(given: Any) -> None:
+def require_plans(given: object) -> None:
     """Refuse sessions and frames of Spark Connect, whose plans cannot be seen."""
     if "connect" in type(given).__module__:
         raise InvalidTableError(
@@ -181,7 +186,7 @@ def require_plans(given: Any) -> None:
         )
 
 
-def home_of(session: Any) -> Home:
+def home_of(session: SparkSession | None) -> Home:
     """What stands for a session; the active one, or one by Spark's own defaults, if none is given."""
     given = session or _begun()
     require_plans(given)
@@ -203,7 +208,7 @@ def home_of(session: Any) -> Home:
     return home
 
 
-def _begun() -> Any:
+def _begun() -> SparkSession:
     """The active session, or a new one as spark-submit, the environment or Spark's own defaults say."""
     problem = ""
     try:
@@ -216,19 +221,21 @@ def _begun() -> Any:
     )
 
 
-def is_stopped(session: Any) -> bool:
+def is_stopped(session: SparkSession) -> bool:
     """Whether a session is gone."""
     context = session.sparkContext
     return context._jsc is None or bool(context._jsc.sc().isStopped())
 
 
-def read_table(session: Any, name: str) -> Any:
+def read_table(session: SparkSession, name: str) -> DataFrame:
     """A table of the catalogue with its files listed anew; one that somebody cached is left alone, to be refused."""
     if not session.catalog.isCached(name):
         session.catalog.refreshTable(name)
     return session.table(name)
 
 
-def read_files(session: Any, paths: Sequence[str], options: Mapping[str, str], columns: Any) -> Any:
+def read_files(
+    session: SparkSession, paths: Sequence[str], options: Mapping[str, str], columns: StructType
+) -> DataFrame:
     """Parquet files listed anew; the columns are given, so that no file is opened for them."""
     return session.read.schema(columns).options(**options).parquet(*literal(matching(paths, session)))
