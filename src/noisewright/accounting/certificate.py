@@ -11,7 +11,7 @@ from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import show
 
-RULE = "composed/dots-in-whole-numbers"
+RULE = "composed/connect-the-dots"
 MAKER = object()
 """Shown by `compose` alone."""
 

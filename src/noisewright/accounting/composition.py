@@ -298,7 +298,7 @@ def plan_digest(named: Sequence[tuple[str, int]], groups: int | None, neighbours
 
 def name_of(thing: Any) -> str:
     """The digest of a release or of a plan."""
-    return str(thing.certificate.plan) if isinstance(thing, Composition) else digest(thing.to_dict())
+    return str(thing.certificate.plan) if isinstance(thing, Composition) else str(thing.digest)
 
 
 def _place(delta: Fraction) -> int:

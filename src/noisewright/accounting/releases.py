@@ -14,14 +14,14 @@ from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
 from noisewright.problem.fields import Flag, Rational, flag, one_of, rational
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import DECLARED, PureDP, RenyiDP, ZeroConcentratedDP
-from noisewright.problem.records import Family, Record, record
+from noisewright.problem.records import Family, Record, digest, record
 from noisewright.proof.conversions import implied_bound
 from noisewright.proof.profiles.base import LowerPair, PairProfile, Profile
 from noisewright.proof.profiles.certified import lower_pairs_of, profile_of
 from noisewright.proof.profiles.joint import factors_of
 from noisewright.proof.profiles.laws import law_profile, lower_pair
 from noisewright.proof.profiles.lower import GaussianLosses, ResponseLosses, SymmetricPair
-from noisewright.proof.provers import PROVERS
+from noisewright.proof.provers import PROVERS, first_rule
 from noisewright.proof.renyi import concentrated_rho, pure_to_renyi, renyi_divergence
 from noisewright.sample.certified import Certified, verified
 
@@ -205,6 +205,14 @@ class Proven:
     def to_dict(self) -> dict[str, Any]:
         """The saved mechanism."""
         return {"kind": "certified", "certified": self.certified.to_dict()}
+
+    @property
+    def digest(self) -> str:
+        """That of the saved mechanism as it was at first, so that charged plans are known whatever rules are called."""
+        plain = self.certified.to_dict()
+        said = {**plain["certificate"], "rule": first_rule(plain["certificate"]["rule"])}
+        content = {"format": plain["format"], "mechanism": plain["mechanism"], "certificate": said}
+        return digest({"kind": "certified", "certified": {**content, "digest": digest(content)}})
 
 
 def named(law: Any) -> str:

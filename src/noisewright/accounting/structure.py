@@ -91,7 +91,7 @@ class Composed:
 
     plan: Plan
     place: int
-    rule: str = "composed/dots-in-whole-numbers"
+    rule: str = "composed/connect-the-dots"
 
     @property
     def spread(self) -> float:

@@ -108,7 +108,7 @@ def _bounded_ratio_of_rows(mechanism: Rows, epsilon: Fraction) -> tuple[Fraction
     """Ratios of integers in every column, over the window of rows that each row can be turned into."""
     reach = mechanism.grid.reach(mechanism.query.reach)
     worst = max(_window_ratio(column, reach) for column in zip(*mechanism.weights, strict=True))
-    return _log_of(worst, epsilon), "pure/rows-within-reach"
+    return _log_of(worst, epsilon), "pure/rows-within-sensitivity"
 
 
 def _window_ratio(column: tuple[int, ...], reach: list[int]) -> Fraction:

@@ -38,3 +38,25 @@ def proves(requirement: type, *mechanisms: type) -> Callable[[Rule], Rule]:
         return rule
 
     return enter
+
+
+FIRST_RULES = {
+    "levels-within-sensitivity": "levels-within-reach",
+    "rows-within-sensitivity": "rows-within-reach",
+    "connect-the-dots": "dots-in-whole-numbers",
+}
+"""Parts of the names of rules that were called otherwise at first, in files and ledgers, and what they were called."""
+
+
+def current_rule(name: str) -> str:
+    """The name of a rule as it is called now, in a text that may call it as it was called at first."""
+    for now, first in FIRST_RULES.items():
+        name = name.replace(first, now)
+    return name
+
+
+def first_rule(name: str) -> str:
+    """The name of a rule as it was called at first, for digests that do not change with it."""
+    for now, first in FIRST_RULES.items():
+        name = name.replace(now, first)
+    return name

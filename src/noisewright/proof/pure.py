@@ -87,7 +87,7 @@ def _pure_bound_of_piecewise(law: Piecewise, reach: Fraction) -> tuple[Fraction,
     # All cells of a window are within reach of each other: each starts less than reach behind the first end.
     windows = extremes(levels, levels, [bisect_left(starts, end + reach) - 1 for end in ends])
     worst = max(high - low for high, low in windows)
-    return worst * law.rate, "pure/levels-within-reach"
+    return worst * law.rate, "pure/levels-within-sensitivity"
 
 
 def extremes(highs: Sequence[Any], lows: Sequence[Any], reach: Sequence[int]) -> Iterator[tuple[Any, Any]]:
