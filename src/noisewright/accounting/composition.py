@@ -13,19 +13,19 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
 
-from noisewright.accounting.certificate import MAKER, RULE, Bracket, Part, PlanCertificate
+from noisewright.accounting.certificate import MAKER, RULE, Bracket, PlanCertificate, PlanPart
 from noisewright.accounting.costs import PlanCosts
-from noisewright.accounting.curves import Curve, losses_above, losses_below, slack, with_one_more
-from noisewright.accounting.grids import DEPTHS, Grid, Leaf, chosen, require_near
+from noisewright.accounting.curves import Curve, optimistic_pmf, pessimistic_pmf, slack, with_one_more
+from noisewright.accounting.grids import DEPTHS, Leaf, LossGrid, choose_grid, require_near
 from noisewright.accounting.parse import is_event, parts_of_event, parts_of_words
-from noisewright.accounting.releases import RELEASES, Pairs, Proven, release_from_dict
+from noisewright.accounting.releases import RELEASES, CertifiedRelease, LowerPairs, release_from_dict
 from noisewright.accounting.render import picture
 from noisewright.accounting.structure import (
     DEEPEST,
     MOST_PARTS,
     MOST_TIMES,
-    Composed,
     Parts,
+    PlanProfile,
     end_of,
     groups_of,
     leaves_of,
@@ -82,7 +82,7 @@ class Composition(Unchanging):
         parts: tuple[tuple[Any, int], ...],
         groups: int | None,
         neighbours: str,
-        grids: tuple[Grid, ...] | None = None,
+        grids: tuple[LossGrid, ...] | None = None,
     ) -> None:
         if maker is not MAKER or hasattr(self, "parts"):
             raise UncertifiedError("a composition is made by compose(releases) and by nothing else.")
@@ -90,8 +90,8 @@ class Composition(Unchanging):
             raise UncertifiedError("each group of a plan is one release, or one plan of its own; refused.")
         object.__setattr__(self, "parts", parts)
         object.__setattr__(self, "groups", groups)
-        told = tuple(Part(thing.label, times, thing.profile().rule, name_of(thing)) for thing, times in parts)
-        found = grids or tuple(chosen(self.leaves(), depth) for depth in DEPTHS)
+        told = tuple(PlanPart(thing.label, times, thing.profile().rule, name_of(thing)) for thing, times in parts)
+        found = grids or tuple(choose_grid(self.leaves(), depth) for depth in DEPTHS)
         name = plan_digest([(part.digest, part.times) for part in told], groups, neighbours)
         certificate = PlanCertificate(
             MAKER, parts=told, groups=groups, neighbours=neighbours, grids=found, rule=RULE, plan=name
@@ -197,7 +197,7 @@ class Composition(Unchanging):
         at once by less than both are away from the truth.
         """
 
-        plan, more = longer(self, release, times)
+        plan, more = extended(self, release, times)
         leaves = leaves_of(more, None, 0)
         for place, kept in list(_KEPT.of(self).items()):
             if isinstance(place, int):
@@ -223,13 +223,13 @@ class Composition(Unchanging):
 
     def profile(self) -> Profile:
         """The profile of the whole plan, as one release of a larger one."""
-        return Composed(self, 0)
+        return PlanProfile(self, 0)
 
     def leaves(self, place: int = 0) -> list[Leaf]:
         """The profiles that are composed, and how often each; those of groups as fine as the depth needs."""
         return leaves_of(self.parts, self.groups, place)
 
-    def pairs(self) -> Pairs | None:
+    def pairs(self) -> LowerPairs | None:
         """One pair of neighbours that all releases share; None where a release has none."""
         return pairs_of(self.parts, self.groups)
 
@@ -238,7 +238,7 @@ class Composition(Unchanging):
         kept = _KEPT.of(self)
         if place not in kept:
             grid = self.certificate.grids[place]
-            losses = losses_above(self.leaves(place), grid)
+            losses = pessimistic_pmf(self.leaves(place), grid)
             kept[place] = losses, Curve(losses, grid, up=True)
         found: Curve = kept[place][1]
         return found
@@ -259,7 +259,7 @@ class Composition(Unchanging):
         moved = slack(sum(times for _, _, times in pairs))
         turned = tuple((pair.turned(), profile, times) for pair, profile, times in pairs)
         both = [pairs] if all(a[0] is b[0] for a, b in zip(pairs, turned, strict=True)) else [pairs, turned]
-        found = [losses_below(each, grid) for each in both]
+        found = [optimistic_pmf(each, grid) for each in both]
         return [(Curve(losses, grid, up=False), moved) for losses in found if losses is not None]
 
     def plot(self, path: str | Path | None = None) -> Any:
@@ -339,25 +339,27 @@ def compose(releases: Any, *, groups: int | None = None, neighbours: str | None 
     parts = _checked(read_parts(releases))
     if groups is not None:
         groups = groups_of(groups)
-        parts = tuple((thing if times == 1 else made(((thing, times),), None, neighbours), 1) for thing, times in parts)
-    return made(parts, groups, neighbours)
+        parts = tuple(
+            (thing if times == 1 else composed(((thing, times),), None, neighbours), 1) for thing, times in parts
+        )
+    return composed(parts, groups, neighbours)
 
 
-def made(
-    parts: Parts, groups: int | None, neighbours: str | None, grids: tuple[Grid, ...] | None = None
+def composed(
+    parts: Parts, groups: int | None, neighbours: str | None, grids: tuple[LossGrid, ...] | None = None
 ) -> Composition:
     """The composition of parts that were read."""
     require_size(parts, groups)
     return Composition(MAKER, parts, groups, one_adjacency(parts, groups, neighbours), grids)
 
 
-def longer(plan: Composition, release: Any, times: int) -> tuple[Composition, Parts]:
+def extended(plan: Composition, release: Any, times: int) -> tuple[Composition, Parts]:
     """A plan with more releases on the same grids, and those releases."""
     if plan.groups is not None:
         raise InvalidInputError("this plan is about disjoint groups; compose it again with one group more.")
     more = _checked(read_parts(release, times_of(times)))
     told = None if plan.neighbours == DECLARED else plan.neighbours
-    return made((*plan.parts, *more), None, told, plan.certificate.grids), more
+    return composed((*plan.parts, *more), None, told, plan.certificate.grids), more
 
 
 def _checked(parts: Any) -> Parts:
@@ -391,7 +393,7 @@ def read_parts(given: Any, times: int = 1, depth: int = 0) -> list[tuple[Any, in
 
 
 def _is_one(given: Any) -> bool:
-    return isinstance(given, Certified | Composition | Proven | str) or given in RELEASES or is_event(given)
+    return isinstance(given, Certified | Composition | CertifiedRelease | str) or given in RELEASES or is_event(given)
 
 
 def _deeper(depth: int) -> int:
@@ -403,8 +405,8 @@ def _deeper(depth: int) -> int:
 def _read_one(given: Any) -> list[tuple[Any, int]]:
     """What is no list."""
     if isinstance(given, Certified):
-        return [(Proven(given), 1)]
-    if isinstance(given, Composition | Proven) or given in RELEASES:
+        return [(CertifiedRelease(given), 1)]
+    if isinstance(given, Composition | CertifiedRelease) or given in RELEASES:
         return [(given, 1)]
     if isinstance(given, str):
         return parts_of_words(given)
@@ -429,7 +431,7 @@ _FIELDS = {"parts", "groups", "neighbours", "grids", "claims"}
 def plan_to_dict(plan: Composition) -> dict[str, Any]:
     """Plain data with a digest of the whole content."""
     # Claims are what is proven when the plan is composed at once, as whoever reads the file will.
-    afresh = made(plan.parts, plan.groups, plan.neighbours, plan.certificate.grids)
+    afresh = composed(plan.parts, plan.groups, plan.neighbours, plan.certificate.grids)
     content = {
         "format": FORMAT,
         "parts": [{"times": times, **_plain(thing)} for thing, times in plan.parts],
@@ -470,8 +472,8 @@ def plan_from_dict(data: Mapping[str, Any], depth: int = 0, *, seconds: Number =
             raise MechanismFileError(f"the plan has more than {MOST_PARTS} parts; refused.")
         parts = tuple((_thing(one, depth), _count(one["times"])) for one in data["parts"])
         groups = None if data["groups"] is None else _count(data["groups"])
-        grids = tuple(Grid.from_dict(one) for one in data["grids"])
-        plan = made(parts, groups, data["neighbours"], grids)
+        grids = tuple(LossGrid.from_dict(one) for one in data["grids"])
+        plan = composed(parts, groups, data["neighbours"], grids)
         require_near(plan.certificate.grids, plan.leaves())
         known = _claims(plan)
         claims = [(exact_text(delta), exact_text(epsilon)) for delta, epsilon in data["claims"]]

@@ -25,12 +25,13 @@ from __future__ import annotations
 import math
 from bisect import bisect
 from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
 
-from noisewright.accounting.grids import Grid
-from noisewright.accounting.loss_pmf import Losses
+from noisewright.accounting.grids import LossGrid
+from noisewright.accounting.loss_pmf import Discretisation, PrivacyLossPMF
 from noisewright.numerics.balls import ball, ceil_scaled, floor_scaled, precision
 from noisewright.proof.profiles.base import LowerPair
 
@@ -46,43 +47,23 @@ Atom = tuple[int, int, int]
 """The place of a cell, and both masses."""
 
 
-class Below:
-    """The moves that never raise."""
+class OptimisticPLD(Discretisation):
+    """Dominated: the moves that never raise."""
 
     up = False
 
-    def coarser(self, losses: Losses, grid: Grid) -> Losses:
-        """Odd places divided between their neighbours, so that no place receives more from below than from above."""
-        bits = grid.mass_bits
-        first, masses = losses.first, losses.masses
-        if first % 2:
-            first, masses = first - 1, [0, *masses]
-        even, odd = masses[::2], masses[1::2]
-        even += [0] * (len(odd) + 1 - len(even))
-        rising = _divided(odd, even.index(max(even)), _fade(grid.step(losses.level), bits), bits)
-        for i, (mass, raised) in enumerate(zip(odd, rising, strict=True)):
-            even[i] += mass - raised
-            even[i + 1] += raised
-        return Losses(losses.level + 1, first // 2, even, losses.infinite, losses.variance)
+    def divided(self, odd: list[int], even: list[int], step: Fraction, bits: int) -> Iterable[tuple[int, int]]:
+        """So that no even cell receives more from below than from above."""
+        rising = _divided(odd, even.index(max(even)), _fade(step, bits), bits)
+        return ((mass - raised, raised) for mass, raised in zip(odd, rising, strict=True))
 
-    def trimmed(self, losses: Losses, grid: Grid, copies: int) -> Losses:
+    def put_tails(self, kept: list[int], before: int, beyond: int) -> int:
         """The right tail lowered to the last cell that is kept, the left tail dropped."""
-        spare = max(1, (1 << max(0, grid.mass_bits - grid.tail_bits)) // copies)
-        masses = losses.masses
-        last, beyond = len(masses) - 1, 0
-        while last > 0 and beyond + masses[last] <= spare:
-            beyond += masses[last]
-            last -= 1
-        start, before = 0, 0
-        while start < last and before + masses[start] <= spare:
-            before += masses[start]
-            start += 1
-        kept = masses[start : last + 1]
         kept[-1] += beyond
-        return Losses(losses.level, losses.first + start, kept, losses.infinite, losses.variance)
+        return 0
 
 
-BELOW = Below()
+OPTIMISTIC = OptimisticPLD()
 
 
 @lru_cache(maxsize=256)
@@ -118,8 +99,8 @@ def _needed(risen: int, fade: int, bits: int) -> int:
 
 @lru_cache(maxsize=1024)
 def bins(
-    pair: LowerPair, grid: Grid, level: int, cells: int, variance: float, top: Fraction | None = None
-) -> Losses | None:
+    pair: LowerPair, grid: LossGrid, level: int, cells: int, variance: float, top: Fraction | None = None
+) -> PrivacyLossPMF | None:
     """The losses of one pair, drawn together on cells of a level; None where bounds are too rough.
 
     `top` is a loss that many outcomes may share, the largest one: it is kept apart from those below it.
@@ -137,7 +118,7 @@ def bins(
         return None
     first, last = min(filled), max(filled)
     masses = [filled.get(b, 0) >> (bits - grid.mass_bits) for b in range(first, last + 1)]
-    return Losses(level, first, masses, pair.infinite_below(grid.mass_bits), variance)
+    return PrivacyLossPMF(level, first, masses, pair.infinite_below(grid.mass_bits), variance)
 
 
 def _atoms(pair: LowerPair, step: Fraction, cells: int, bits: int, top: Fraction | None) -> list[Atom]:

@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeAlias, TypeGuard
 from noisewright.accounting.certificate import Bracket
 from noisewright.accounting.curves import Curve
 from noisewright.accounting.grids import Leaf
-from noisewright.accounting.releases import Pairs, Release
+from noisewright.accounting.releases import LowerPairs, Release
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import whole_number
 from noisewright.problem.privacy import ADD_REMOVE, DECLARED, WORDS
@@ -86,7 +86,7 @@ def is_plan(thing: Release) -> TypeGuard[Plan]:
 
 
 @dataclass(frozen=True, slots=True)
-class Composed:
+class PlanProfile(Profile):
     """The profile of a whole plan as one release of a larger one, on the grid of a depth."""
 
     plan: Plan
@@ -110,11 +110,6 @@ class Composed:
         end, lost = self.plan.end
         return Fraction(0) if end is None else lost
 
-    @property
-    def lattice(self) -> Fraction | None:
-        """Its cells need not be those of the larger plan."""
-        return None
-
     def deltas(self, epsilons: Sequence[Fraction], bits: int) -> list[int]:
         """Whole numbers at or above 2^bits delta."""
         curve, largest, one = self.plan.curve(self.place), self.largest, 1 << bits
@@ -126,7 +121,7 @@ def leaves_of(parts: Parts, groups: int | None, place: int) -> list[Leaf]:
     """The profiles to be composed, and how often each; equal ones counted, those that lose nothing left out."""
     if groups is None:
         return counted([leaf for thing, times in parts for leaf in _expanded(thing, times, place)])
-    members = [Composed(thing, place) if is_plan(thing) else thing.profile() for thing, _ in parts]
+    members = [PlanProfile(thing, place) if is_plan(thing) else thing.profile() for thing, _ in parts]
     return counted([(most(*members), groups)])
 
 
@@ -171,7 +166,7 @@ def end_of(leaves: Sequence[Leaf]) -> tuple[Fraction | None, Fraction]:
     return total, lost
 
 
-def pairs_of(parts: Parts, groups: int | None) -> Pairs | None:
+def pairs_of(parts: Parts, groups: int | None) -> LowerPairs | None:
     """One pair of neighbours that all releases share; None where a release has none.
 
     Of groups, those whose losses spread most among those with a pair: a person may be in any of them.

@@ -13,7 +13,7 @@ from noisewright.proof.probabilistic import probabilistic_delta
 from noisewright.proof.pure import pure_bound
 from noisewright.proof.renyi import concentrated_rho, renyi_divergence
 
-Rule = TypeVar("Rule", bound=Callable[[Any, Any], tuple[Fraction, str]])
+Prover = TypeVar("Rule", bound=Callable[[Any, Any], tuple[Fraction, str]])
 
 PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     # Rule: rounding the answer to cells of a step that divides the sensitivity keeps the sensitivity; rounding the
@@ -30,10 +30,10 @@ PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
 bound with what was claimed. Rules for other mechanisms enter themselves with `proves`."""
 
 
-def proves(requirement: type, *mechanisms: type) -> Callable[[Rule], Rule]:
+def proves(requirement: type, *mechanisms: type) -> Callable[[Prover], Prover]:
     """Enter the rule below as the one that proves the requirement for these mechanisms."""
 
-    def enter(rule: Rule) -> Rule:
+    def enter(rule: Prover) -> Prover:
         PROVERS.update({(mechanism, requirement): rule for mechanism in mechanisms})
         return rule
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import noisewright as nw
-from noisewright.accounting.releases import Proven
+from noisewright.accounting.releases import CertifiedRelease
 from noisewright.ledger.idempotence import _text
 from noisewright.problem.records import digest
 from noisewright.proof.provers import FIRST_RULES, current_rule, first_rule
@@ -42,7 +42,7 @@ def test_files_that_name_a_rule_as_at_first_are_verified_and_saved_under_its_nam
 @pytest.mark.parametrize("name", ["law-piecewise-uneven", "rows-by-hand", "law-piecewise-renyi"])
 def test_a_plan_has_the_digest_that_it_had_when_its_rules_were_called_as_at_first(name: str):
     data = corpus()[name]
-    release = Proven(nw.Certified.from_dict(data))
+    release = CertifiedRelease(nw.Certified.from_dict(data))
     said = {"neighbours": release.neighbours, **data["certificate"]}
     content = {"format": data["format"], "mechanism": data["mechanism"], "certificate": said}
     assert release.digest == digest({"kind": "certified", "certified": {**content, "digest": digest(content)}})
@@ -50,7 +50,7 @@ def test_a_plan_has_the_digest_that_it_had_when_its_rules_were_called_as_at_firs
 
 
 def test_a_rule_that_was_never_called_otherwise_is_in_the_digest_as_it_is():
-    release = Proven(nw.Certified.from_dict(corpus()["alike-pure"]))
+    release = CertifiedRelease(nw.Certified.from_dict(corpus()["alike-pure"]))
     assert release.digest == digest(release.to_dict())
 
 
