@@ -109,8 +109,8 @@ class Composition(Unchanging):
         """At this epsilon, a delta at or above the least that holds for all releases together."""
         wanted = _not_negative(epsilon, "epsilon")
         value = Fraction(1)
-        for place, depth in enumerate(DEPTHS):
-            value = self.curve(place).delta(wanted)
+        for depth_index, depth in enumerate(DEPTHS):
+            value = self.curve(depth_index).delta(wanted)
             if value >= depth.least:
                 break
         end, lost = self.end
@@ -124,7 +124,7 @@ class Composition(Unchanging):
         Raises UncertifiedError where no finite epsilon is proven: more than this delta is lost altogether.
         """
         wanted = _delta(delta)
-        found = self.curve(_place(wanted)).epsilon(wanted)
+        found = self.curve(_depth_index(wanted)).epsilon(wanted)
         end, lost = self.end
         if end is not None and lost <= wanted:
             found = end if found is None else min(found, end)
@@ -145,20 +145,20 @@ class Composition(Unchanging):
         sensitivity, to the same side. Where a release has no such pair, it is None. A plan of so many different
         releases that it takes minutes begins with a `LongWorkWarning`.
         """
-        if not any(isinstance(place, tuple) for place in _KEPT.of(self)):
+        if not any(isinstance(depth_index, tuple) for depth_index in _KEPT.of(self)):
             count = len(self.leaves())
             tell_if_long(f"the bracket of {count} different releases", _EACH_RELEASE * count, _LESS)
         if (epsilon is None) == (delta is None):
             raise InvalidInputError("give either epsilon=... or delta=..., the other one is what is bracketed.")
         if epsilon is not None:
             upper = self.delta(epsilon)
-            place = next((i for i, depth in enumerate(DEPTHS) if upper >= depth.least), len(DEPTHS) - 1)
+            depth_index = next((i for i, depth in enumerate(DEPTHS) if upper >= depth.least), len(DEPTHS) - 1)
             wanted = parameter(epsilon, "epsilon")
-            lows = [curve.delta(wanted + moved) for curve, moved in self._curves_below(place)]
+            lows = [curve.delta(wanted + moved) for curve, moved in self._curves_below(depth_index)]
         else:
             wanted = _delta(parameter(delta, "delta"))  # type: ignore[arg-type]  # one of the two is given
             upper = self.epsilon(wanted)
-            found = [(curve.epsilon(wanted), moved) for curve, moved in self._curves_below(_place(wanted))]
+            found = [(curve.epsilon(wanted), moved) for curve, moved in self._curves_below(_depth_index(wanted))]
             lows = [max(Fraction(0), low - moved) for low, moved in found if low is not None]
         if not lows:
             return Bracket(None, upper, "none is known for every release")
@@ -199,11 +199,11 @@ class Composition(Unchanging):
 
         plan, more = extended(self, release, times)
         leaves = leaves_of(more, None, 0)
-        for place, kept in list(_KEPT.of(self).items()):
-            if isinstance(place, int):
-                grid = plan.certificate.grids[place]
+        for depth_index, kept in list(_KEPT.of(self).items()):
+            if isinstance(depth_index, int):
+                grid = plan.certificate.grids[depth_index]
                 losses = with_one_more(kept[0], leaves, grid)
-                _KEPT.of(plan)[place] = losses, Curve(losses, grid, up=True)
+                _KEPT.of(plan)[depth_index] = losses, Curve(losses, grid, up=True)
         return plan
 
     @property
@@ -225,37 +225,37 @@ class Composition(Unchanging):
         """The profile of the whole plan, as one release of a larger one."""
         return PlanProfile(self, 0)
 
-    def leaves(self, place: int = 0) -> list[Leaf]:
+    def leaves(self, depth_index: int = 0) -> list[Leaf]:
         """The profiles that are composed, and how often each; those of groups as fine as the depth needs."""
-        return leaves_of(self.parts, self.groups, place)
+        return leaves_of(self.parts, self.groups, depth_index)
 
     def pairs(self) -> LowerPairs | None:
         """One pair of neighbours that all releases share; None where a release has none."""
         return pairs_of(self.parts, self.groups)
 
-    def curve(self, place: int) -> Curve:
+    def curve(self, depth_index: int) -> Curve:
         """The proven curve on the grid of a depth."""
         kept = _KEPT.of(self)
-        if place not in kept:
-            grid = self.certificate.grids[place]
-            losses = pessimistic_pmf(self.leaves(place), grid)
-            kept[place] = losses, Curve(losses, grid, up=True)
-        found: Curve = kept[place][1]
+        if depth_index not in kept:
+            grid = self.certificate.grids[depth_index]
+            losses = pessimistic_pmf(self.leaves(depth_index), grid)
+            kept[depth_index] = losses, Curve(losses, grid, up=True)
+        found: Curve = kept[depth_index][1]
         return found
 
-    def _curves_below(self, place: int) -> list[tuple[Curve, Fraction]]:
+    def _curves_below(self, depth_index: int) -> list[tuple[Curve, Fraction]]:
         kept = _KEPT.of(self)
-        if ("below", place) not in kept:
-            kept["below", place] = self._below(place)
-        found: list[tuple[Curve, Fraction]] = kept["below", place]
+        if ("below", depth_index) not in kept:
+            kept["below", depth_index] = self._below(depth_index)
+        found: list[tuple[Curve, Fraction]] = kept["below", depth_index]
         return found
 
-    def _below(self, place: int) -> list[tuple[Curve, Fraction]]:
+    def _below(self, depth_index: int) -> list[tuple[Curve, Fraction]]:
         pairs = self.pairs()
         if pairs is None:
             return []
         # From below fewer cells are as tight.
-        grid = replace(self.certificate.grids[place], fineness=DEPTHS[place].fineness)
+        grid = replace(self.certificate.grids[depth_index], fineness=DEPTHS[depth_index].fineness)
         moved = slack(sum(times for _, _, times in pairs))
         turned = tuple((pair.turned(), profile, times) for pair, profile, times in pairs)
         both = [pairs] if all(a[0] is b[0] for a, b in zip(pairs, turned, strict=True)) else [pairs, turned]
@@ -301,9 +301,9 @@ def name_of(thing: Any) -> str:
     return str(thing.certificate.plan) if isinstance(thing, Composition) else str(thing.digest)
 
 
-def _place(delta: Fraction) -> int:
+def _depth_index(delta: Fraction) -> int:
     """The depth at which a delta is read."""
-    return next((place for place, depth in enumerate(DEPTHS) if delta >= depth.least), len(DEPTHS) - 1)
+    return next((depth_index for depth_index, depth in enumerate(DEPTHS) if delta >= depth.least), len(DEPTHS) - 1)
 
 
 def _not_negative(value: Number, name: str) -> Fraction:

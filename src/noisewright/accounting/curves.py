@@ -1,7 +1,7 @@
 """The curve delta(epsilon) that losses on a lattice stand for, read from above or from below.
 
 delta(epsilon) = infinite + sum over losses x > epsilon of mass (1 - e^(epsilon - x)). With the sum A of the masses from
-the first such place on, and the sum B of mass e^(x0 - x), x0 being that place, it is infinite + A - e^(epsilon - x0) B.
+the first such cell on, and the sum B of mass e^(x0 - x), x0 being that one, it is infinite + A - e^(epsilon - x0) B.
 B is rounded down for an upper bound and up for a lower one, the exponential is a ball, and the end of it is taken.
 
 `pessimistic_pmf` and `optimistic_pmf` add the parts of a plan up on one grid, from above and from below.
@@ -55,17 +55,17 @@ class Curve:
 
     def delta(self, epsilon: Fraction) -> Fraction:
         """The value at an epsilon of any sign: at most 1 from above, at least 0 from below."""
-        place = min(max(0, math.floor(epsilon / self.step) + 1 - self.first), len(self.tails) - 1)
+        cell = min(max(0, math.floor(epsilon / self.step) + 1 - self.first), len(self.tails) - 1)
         one = 1 << self.bits
-        if not self.faded[place]:
-            return Fraction(min(one, self.infinite + self.tails[place]), one)
+        if not self.faded[cell]:
+            return Fraction(min(one, self.infinite + self.tails[cell]), one)
         with precision(self.bits + _GUARD):
-            weight = ball(epsilon - (self.first + place) * self.step).exp()
+            weight = ball(epsilon - (self.first + cell) * self.step).exp()
             if self.up:
-                taken = floor_scaled(weight * ball(self.faded[place]), 0)
+                taken = floor_scaled(weight * ball(self.faded[cell]), 0)
             else:
-                taken = ceil_scaled(weight * ball(self.faded[place]), 0)
-        value = self.infinite + self.tails[place] - taken
+                taken = ceil_scaled(weight * ball(self.faded[cell]), 0)
+        value = self.infinite + self.tails[cell] - taken
         return Fraction(min(one, value) if self.up else max(0, value), one)
 
     def epsilon(self, delta: Fraction) -> Fraction | None:
@@ -78,25 +78,25 @@ class Curve:
         start, last = max(0, -self.first), len(self.tails) - 1
         if not self._holds(last, delta):
             return None
-        place = start if self._holds(start, delta) else first_true(lambda i: self._holds(i, delta), start, last)
-        return self._inside(place, delta)
+        cell = start if self._holds(start, delta) else first_true(lambda i: self._holds(i, delta), start, last)
+        return self._inside(cell, delta)
 
-    def _at(self, place: int) -> Fraction:
-        return (self.first + place) * self.step
+    def _at(self, cell: int) -> Fraction:
+        return (self.first + cell) * self.step
 
-    def _holds(self, place: int, delta: Fraction) -> bool:
-        return self.delta(self._at(place)) <= delta
+    def _holds(self, cell: int, delta: Fraction) -> bool:
+        return self.delta(self._at(cell)) <= delta
 
-    def _inside(self, place: int, delta: Fraction) -> Fraction:
-        """Where the curve passes delta in the cell that ends at a place."""
+    def _inside(self, cell: int, delta: Fraction) -> Fraction:
+        """Where the curve passes delta in the cell that ends at it."""
         with precision(self.bits + _GUARD):
-            wanted = ball(self.infinite + self.tails[place] - delta * (1 << self.bits)) / ball(self.faded[place])
+            wanted = ball(self.infinite + self.tails[cell] - delta * (1 << self.bits)) / ball(self.faded[cell])
             ratio = wanted.log()
-            scale = Fraction(2) ** (math.frexp(float(self._at(place)) or 1.0)[1] - _EPSILON_BITS)
+            scale = Fraction(2) ** (math.frexp(float(self._at(cell)) or 1.0)[1] - _EPSILON_BITS)
             if self.up:
-                found = math.ceil((upper(ratio) + self._at(place)) / scale) * scale
+                found = math.ceil((upper(ratio) + self._at(cell)) / scale) * scale
             else:
-                found = math.floor((lower(ratio) + self._at(place)) / scale) * scale
+                found = math.floor((lower(ratio) + self._at(cell)) / scale) * scale
         return max(found, Fraction(0))
 
 

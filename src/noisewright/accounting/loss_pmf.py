@@ -148,12 +148,12 @@ def power(losses: PrivacyLossPMF, times: int, grid: LossGrid, side: Discretisati
 
 def together(parts: list[PrivacyLossPMF], grid: LossGrid, side: Discretisation) -> PrivacyLossPMF:
     """The losses of different releases, those that spread least first, so that cells grow with what they hold."""
-    heap = [(part.variance, place, part) for place, part in enumerate(parts)]
+    heap = [(part.variance, number, part) for number, part in enumerate(parts)]
     heapify(heap)
-    place = len(parts)
+    number = len(parts)
     while len(heap) > 1:
         one, other = heappop(heap)[2], heappop(heap)[2]
         made = product(one, other, grid, side, copies=1)
-        heappush(heap, (made.variance, place, made))
-        place += 1
+        heappush(heap, (made.variance, number, made))
+        number += 1
     return heap[0][2]

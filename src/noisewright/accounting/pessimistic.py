@@ -10,7 +10,7 @@ masses p_j = a_j (s_j - s_(j-1)) at losses j h, and D_n at infinity. On equal ce
 
 A mass that comes out negative, because bounds are not quite convex, is raised to 0, and all are rounded up.
 
-*Coarser.* The mass p at an odd place x goes to x + h and x - h in the parts 1/(1 + e^-h) and 1/(1 + e^h), which keep
+*Coarser.* The mass p at an odd cell x goes to x + h and x - h in the parts 1/(1 + e^-h) and 1/(1 + e^h), which keep
 its mass under both laws: (1 - a e^-x)+ is convex in e^-x, so its mean can only grow. Both parts are rounded up.
 
 *Tails.* Losses on the right are raised to infinity, those on the left to the first cell that is kept.

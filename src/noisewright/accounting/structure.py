@@ -55,11 +55,11 @@ class Plan(Release, Protocol):
         """The sum of the largest losses, None where there is none, and what may be lost beyond it."""
         ...
 
-    def leaves(self, place: int) -> list[Leaf]:
+    def leaves(self, depth_index: int) -> list[Leaf]:
         """The profiles that are composed, and how often each, on the grid of a depth."""
         ...
 
-    def curve(self, place: int) -> Curve:
+    def curve(self, depth_index: int) -> Curve:
         """The proven curve delta(epsilon) on the grid of a depth."""
         ...
 
@@ -90,13 +90,13 @@ class PlanProfile(Profile):
     """The profile of a whole plan as one release of a larger one, on the grid of a depth."""
 
     plan: Plan
-    place: int
+    depth_index: int
     rule: str = "composed/connect-the-dots"
 
     @property
     def spread(self) -> float:
         """About the standard deviation of the sum of the losses."""
-        return math.sqrt(sum(times * profile.spread**2 for profile, times in self.plan.leaves(self.place)))
+        return math.sqrt(sum(times * profile.spread**2 for profile, times in self.plan.leaves(self.depth_index)))
 
     @property
     def largest(self) -> Fraction | None:
@@ -112,22 +112,22 @@ class PlanProfile(Profile):
 
     def deltas(self, epsilons: Sequence[Fraction], bits: int) -> list[int]:
         """Whole numbers at or above 2^bits delta."""
-        curve, largest, one = self.plan.curve(self.place), self.largest, 1 << bits
+        curve, largest, one = self.plan.curve(self.depth_index), self.largest, 1 << bits
         least = math.ceil(self.lost * one)
         return [least if largest is not None and e >= largest else math.ceil(curve.delta(e) * one) for e in epsilons]
 
 
-def leaves_of(parts: Parts, groups: int | None, place: int) -> list[Leaf]:
+def leaves_of(parts: Parts, groups: int | None, depth_index: int) -> list[Leaf]:
     """The profiles to be composed, and how often each; equal ones counted, those that lose nothing left out."""
     if groups is None:
-        return counted([leaf for thing, times in parts for leaf in _expanded(thing, times, place)])
-    members = [PlanProfile(thing, place) if is_plan(thing) else thing.profile() for thing, _ in parts]
+        return counted([leaf for thing, times in parts for leaf in _expanded(thing, times, depth_index)])
+    members = [PlanProfile(thing, depth_index) if is_plan(thing) else thing.profile() for thing, _ in parts]
     return counted([(most(*members), groups)])
 
 
-def _expanded(thing: Release, times: int, place: int) -> list[Leaf]:
+def _expanded(thing: Release, times: int, depth_index: int) -> list[Leaf]:
     if is_plan(thing):
-        return [(profile, count * times) for profile, count in thing.leaves(place)]
+        return [(profile, count * times) for profile, count in thing.leaves(depth_index)]
     return [(thing.profile(), times)]
 
 

@@ -13,7 +13,7 @@ from noisewright.proof.probabilistic import probabilistic_delta
 from noisewright.proof.pure import pure_bound
 from noisewright.proof.renyi import concentrated_rho, renyi_divergence
 
-Prover = TypeVar("Rule", bound=Callable[[Any, Any], tuple[Fraction, str]])
+Prover = TypeVar("Prover", bound=Callable[[Any, Any], tuple[Fraction, str]])
 
 PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     # Rule: rounding the answer to cells of a step that divides the sensitivity keeps the sensitivity; rounding the

@@ -34,7 +34,7 @@ from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound, r
 if TYPE_CHECKING:
     from noisewright.proof.certify import Certificate  # which loads this room, and this file with it
 
-ProfileRule = TypeVar("Rule", bound=Callable[[Any], Profile])
+ProfileRule = TypeVar("ProfileRule", bound=Callable[[Any], Profile])
 CountedPairs = tuple[tuple[LowerPair, int], ...]
 
 PROFILES: dict[type, Callable[[Any], Profile]] = {}
