@@ -30,7 +30,7 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 def forget() -> None:
     """No profile is known any more."""
-    above.dots.cache_clear()
+    above.connect_dots.cache_clear()
     evaluation._power_above.cache_clear()
 
 

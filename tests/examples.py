@@ -12,7 +12,7 @@ from pkgutil import walk_packages
 from typing import Any
 
 import noisewright as nw
-from noisewright.accounting.releases import Noise, Pair
+from noisewright.accounting.releases import DeclaredNoise, DeclaredPair
 from noisewright.laws.bumps import FLAT
 from noisewright.mechanisms.bounded.composite import CompositeSetting
 from noisewright.mechanisms.bounded.conditional import Grid, uniform_grid
@@ -103,8 +103,8 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     questions.Variance: VALUED,
     BinCount: {"bins": Bins("age", [0, HALF, 3]), "by": KEYS, "name": "ages", "persons": True},
     TimeBins: {"column": "at", "every": "day", "start": "2026-03-28", "end": "2026-03-31", "zone": "Europe/Berlin"},
-    Noise: {"law": nw.laws.Laplace(2), "sensitivity": 3},
-    Pair: {"epsilon": 2, "delta": TENTH},
+    DeclaredNoise: {"law": nw.laws.Laplace(2), "sensitivity": 3},
+    DeclaredPair: {"epsilon": 2, "delta": TENTH},
     nw.PureDP: {"epsilon": 2},
     nw.ApproxDP: {"epsilon": 2, "delta": TENTH},
     nw.ProbabilisticDP: {"epsilon": 2, "delta": TENTH},

@@ -22,7 +22,7 @@ def test_a_plan_is_added_up_with_its_bracket_a_table_and_a_picture(cli: Cli):
     assert Path("curve.svg").stat().st_size > 5000
     checked = cli("verify", "plan.json")
     assert_succeeded(checked)
-    assert "composed/dots-in-whole-numbers" in checked.plain
+    assert "composed/connect-the-dots" in checked.plain
     assert "delta 1e-06" in checked.plain
 
 

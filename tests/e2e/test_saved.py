@@ -19,7 +19,7 @@ def test_verify_says_what_was_proven(cli: Cli, mechanism: Path):
     assert outcome.out.splitlines() == [
         "Proven: pure differential privacy, epsilon = 1",
         "Bound:  1",
-        "Rule:   pure/levels-within-reach",
+        "Rule:   pure/levels-within-sensitivity",
         "Query:  one number, sensitivity 1",
         "People: declared, one person changes the answer by what was declared",
         f"Digest: {digest}",

@@ -85,11 +85,11 @@ def test_ten_thousand_discrete_laplace_releases_that_another_accountant_underest
 def test_the_pair_that_no_single_pair_of_laws_reaches():
     """P = (.5, .5), Q = (.9, .1) twice at epsilon = 1: .2335 for the pair, .4054 for its profile in both orders."""
     from noisewright.accounting.curves import Curve
-    from noisewright.accounting.grids import Grid
+    from noisewright.accounting.grids import LossGrid
     from noisewright.accounting.loss_pmf import power
-    from noisewright.accounting.pessimistic import ABOVE, dots_of_values
+    from noisewright.accounting.pessimistic import PESSIMISTIC, connect_values
 
-    grid = Grid(Fraction(1, 2000), Fraction(1, 10**6), 60, 80)
+    grid = LossGrid(Fraction(1, 2000), Fraction(1, 10**6), 60, 80)
     bits = 80 + 32
 
     def profile(epsilon: float) -> float:
@@ -99,6 +99,6 @@ def test_the_pair_that_no_single_pair_of_laws_reaches():
         return max(sum(max(0.0, p - exp(epsilon) * q) for p, q in side) for side in sides)
 
     values = [int(profile(j / 2000) * 2**52) + 1 << (bits - 52) for j in range(3300)]
-    once = dots_of_values(values, grid, 0, 1.0)
-    found = Curve(power(once, 2, grid, ABOVE, 1), grid, up=True).delta(Fraction(1))
+    once = connect_values(values, grid, 0, 1.0)
+    found = Curve(power(once, 2, grid, PESSIMISTIC, 1), grid, up=True).delta(Fraction(1))
     assert float(found) == pytest.approx(0.4054, abs=2e-4)

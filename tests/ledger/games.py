@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from noisewright.numerics.balls import ball, lower, precision, upper
-from noisewright.proof.costs import Pair, squared_of_pure
+from noisewright.proof.costs import EpsilonDelta, squared_of_pure
 
 Laws = tuple[tuple[Fraction, ...], tuple[Fraction, ...]]
 
@@ -38,13 +38,13 @@ class Release:
     def pure(self) -> Fraction | None:
         return None if self.delta else self.epsilon
 
-    def pair(self, spare: Fraction = Fraction(0)) -> Pair:
+    def pair(self, spare: Fraction = Fraction(0)) -> EpsilonDelta:
         return self.epsilon, self.delta
 
-    def gaussian(self, spare: Fraction = Fraction(0)) -> Pair:
+    def gaussian(self, spare: Fraction = Fraction(0)) -> EpsilonDelta:
         return squared_of_pure(self.epsilon), self.delta
 
-    def concentrated(self, spare: Fraction = Fraction(0)) -> Pair:
+    def concentrated(self, spare: Fraction = Fraction(0)) -> EpsilonDelta:
         return self.epsilon**2 / 2, self.delta
 
     def divergence(self, order: Fraction) -> Fraction | None:

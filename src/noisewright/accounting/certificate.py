@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from noisewright.accounting.grids import Grid
+from noisewright.accounting.grids import LossGrid
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import show
 
-RULE = "composed/dots-in-whole-numbers"
+RULE = "composed/connect-the-dots"
 MAKER = object()
 """Shown by `compose` alone."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PlanPart:
     """One kind of release of a plan: what it is, how often, by which rule its losses are known, and its digest."""
 
     label: str
@@ -33,10 +33,10 @@ class PlanCertificate(Unchanging):
     Guarantees: instances come from `compose` alone.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[PlanPart, ...]
     groups: int | None
     neighbours: str
-    grids: tuple[Grid, ...]
+    grids: tuple[LossGrid, ...]
     rule: str
     plan: str
 

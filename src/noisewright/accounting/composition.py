@@ -13,19 +13,19 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
 
-from noisewright.accounting.certificate import MAKER, RULE, Bracket, Part, PlanCertificate
+from noisewright.accounting.certificate import MAKER, RULE, Bracket, PlanCertificate, PlanPart
 from noisewright.accounting.costs import PlanCosts
-from noisewright.accounting.curves import Curve, losses_above, losses_below, slack, with_one_more
-from noisewright.accounting.grids import DEPTHS, Grid, Leaf, chosen, require_near
+from noisewright.accounting.curves import Curve, optimistic_pmf, pessimistic_pmf, slack, with_one_more
+from noisewright.accounting.grids import DEPTHS, Leaf, LossGrid, choose_grid, require_near
 from noisewright.accounting.parse import is_event, parts_of_event, parts_of_words
-from noisewright.accounting.releases import RELEASES, Pairs, Proven, release_from_dict
+from noisewright.accounting.releases import RELEASES, CertifiedRelease, LowerPairs, release_from_dict
 from noisewright.accounting.render import picture
 from noisewright.accounting.structure import (
     DEEPEST,
     MOST_PARTS,
     MOST_TIMES,
-    Composed,
     Parts,
+    PlanProfile,
     end_of,
     groups_of,
     leaves_of,
@@ -82,7 +82,7 @@ class Composition(Unchanging):
         parts: tuple[tuple[Any, int], ...],
         groups: int | None,
         neighbours: str,
-        grids: tuple[Grid, ...] | None = None,
+        grids: tuple[LossGrid, ...] | None = None,
     ) -> None:
         if maker is not MAKER or hasattr(self, "parts"):
             raise UncertifiedError("a composition is made by compose(releases) and by nothing else.")
@@ -90,8 +90,8 @@ class Composition(Unchanging):
             raise UncertifiedError("each group of a plan is one release, or one plan of its own; refused.")
         object.__setattr__(self, "parts", parts)
         object.__setattr__(self, "groups", groups)
-        told = tuple(Part(thing.label, times, thing.profile().rule, name_of(thing)) for thing, times in parts)
-        found = grids or tuple(chosen(self.leaves(), depth) for depth in DEPTHS)
+        told = tuple(PlanPart(thing.label, times, thing.profile().rule, name_of(thing)) for thing, times in parts)
+        found = grids or tuple(choose_grid(self.leaves(), depth) for depth in DEPTHS)
         name = plan_digest([(part.digest, part.times) for part in told], groups, neighbours)
         certificate = PlanCertificate(
             MAKER, parts=told, groups=groups, neighbours=neighbours, grids=found, rule=RULE, plan=name
@@ -109,8 +109,8 @@ class Composition(Unchanging):
         """At this epsilon, a delta at or above the least that holds for all releases together."""
         wanted = _not_negative(epsilon, "epsilon")
         value = Fraction(1)
-        for place, depth in enumerate(DEPTHS):
-            value = self.curve(place).delta(wanted)
+        for depth_index, depth in enumerate(DEPTHS):
+            value = self.curve(depth_index).delta(wanted)
             if value >= depth.least:
                 break
         end, lost = self.end
@@ -124,7 +124,7 @@ class Composition(Unchanging):
         Raises UncertifiedError where no finite epsilon is proven: more than this delta is lost altogether.
         """
         wanted = _delta(delta)
-        found = self.curve(_place(wanted)).epsilon(wanted)
+        found = self.curve(_depth_index(wanted)).epsilon(wanted)
         end, lost = self.end
         if end is not None and lost <= wanted:
             found = end if found is None else min(found, end)
@@ -145,20 +145,20 @@ class Composition(Unchanging):
         sensitivity, to the same side. Where a release has no such pair, it is None. A plan of so many different
         releases that it takes minutes begins with a `LongWorkWarning`.
         """
-        if not any(isinstance(place, tuple) for place in _KEPT.of(self)):
+        if not any(isinstance(depth_index, tuple) for depth_index in _KEPT.of(self)):
             count = len(self.leaves())
             tell_if_long(f"the bracket of {count} different releases", _EACH_RELEASE * count, _LESS)
         if (epsilon is None) == (delta is None):
             raise InvalidInputError("give either epsilon=... or delta=..., the other one is what is bracketed.")
         if epsilon is not None:
             upper = self.delta(epsilon)
-            place = next((i for i, depth in enumerate(DEPTHS) if upper >= depth.least), len(DEPTHS) - 1)
+            depth_index = next((i for i, depth in enumerate(DEPTHS) if upper >= depth.least), len(DEPTHS) - 1)
             wanted = parameter(epsilon, "epsilon")
-            lows = [curve.delta(wanted + moved) for curve, moved in self._curves_below(place)]
+            lows = [curve.delta(wanted + moved) for curve, moved in self._curves_below(depth_index)]
         else:
             wanted = _delta(parameter(delta, "delta"))  # type: ignore[arg-type]  # one of the two is given
             upper = self.epsilon(wanted)
-            found = [(curve.epsilon(wanted), moved) for curve, moved in self._curves_below(_place(wanted))]
+            found = [(curve.epsilon(wanted), moved) for curve, moved in self._curves_below(_depth_index(wanted))]
             lows = [max(Fraction(0), low - moved) for low, moved in found if low is not None]
         if not lows:
             return Bracket(None, upper, "none is known for every release")
@@ -197,13 +197,13 @@ class Composition(Unchanging):
         at once by less than both are away from the truth.
         """
 
-        plan, more = longer(self, release, times)
+        plan, more = extended(self, release, times)
         leaves = leaves_of(more, None, 0)
-        for place, kept in list(_KEPT.of(self).items()):
-            if isinstance(place, int):
-                grid = plan.certificate.grids[place]
+        for depth_index, kept in list(_KEPT.of(self).items()):
+            if isinstance(depth_index, int):
+                grid = plan.certificate.grids[depth_index]
                 losses = with_one_more(kept[0], leaves, grid)
-                _KEPT.of(plan)[place] = losses, Curve(losses, grid, up=True)
+                _KEPT.of(plan)[depth_index] = losses, Curve(losses, grid, up=True)
         return plan
 
     @property
@@ -223,43 +223,43 @@ class Composition(Unchanging):
 
     def profile(self) -> Profile:
         """The profile of the whole plan, as one release of a larger one."""
-        return Composed(self, 0)
+        return PlanProfile(self, 0)
 
-    def leaves(self, place: int = 0) -> list[Leaf]:
+    def leaves(self, depth_index: int = 0) -> list[Leaf]:
         """The profiles that are composed, and how often each; those of groups as fine as the depth needs."""
-        return leaves_of(self.parts, self.groups, place)
+        return leaves_of(self.parts, self.groups, depth_index)
 
-    def pairs(self) -> Pairs | None:
+    def pairs(self) -> LowerPairs | None:
         """One pair of neighbours that all releases share; None where a release has none."""
         return pairs_of(self.parts, self.groups)
 
-    def curve(self, place: int) -> Curve:
+    def curve(self, depth_index: int) -> Curve:
         """The proven curve on the grid of a depth."""
         kept = _KEPT.of(self)
-        if place not in kept:
-            grid = self.certificate.grids[place]
-            losses = losses_above(self.leaves(place), grid)
-            kept[place] = losses, Curve(losses, grid, up=True)
-        found: Curve = kept[place][1]
+        if depth_index not in kept:
+            grid = self.certificate.grids[depth_index]
+            losses = pessimistic_pmf(self.leaves(depth_index), grid)
+            kept[depth_index] = losses, Curve(losses, grid, up=True)
+        found: Curve = kept[depth_index][1]
         return found
 
-    def _curves_below(self, place: int) -> list[tuple[Curve, Fraction]]:
+    def _curves_below(self, depth_index: int) -> list[tuple[Curve, Fraction]]:
         kept = _KEPT.of(self)
-        if ("below", place) not in kept:
-            kept["below", place] = self._below(place)
-        found: list[tuple[Curve, Fraction]] = kept["below", place]
+        if ("below", depth_index) not in kept:
+            kept["below", depth_index] = self._below(depth_index)
+        found: list[tuple[Curve, Fraction]] = kept["below", depth_index]
         return found
 
-    def _below(self, place: int) -> list[tuple[Curve, Fraction]]:
+    def _below(self, depth_index: int) -> list[tuple[Curve, Fraction]]:
         pairs = self.pairs()
         if pairs is None:
             return []
         # From below fewer cells are as tight.
-        grid = replace(self.certificate.grids[place], fineness=DEPTHS[place].fineness)
+        grid = replace(self.certificate.grids[depth_index], fineness=DEPTHS[depth_index].fineness)
         moved = slack(sum(times for _, _, times in pairs))
         turned = tuple((pair.turned(), profile, times) for pair, profile, times in pairs)
         both = [pairs] if all(a[0] is b[0] for a, b in zip(pairs, turned, strict=True)) else [pairs, turned]
-        found = [losses_below(each, grid) for each in both]
+        found = [optimistic_pmf(each, grid) for each in both]
         return [(Curve(losses, grid, up=False), moved) for losses in found if losses is not None]
 
     def plot(self, path: str | Path | None = None) -> Any:
@@ -298,12 +298,12 @@ def plan_digest(named: Sequence[tuple[str, int]], groups: int | None, neighbours
 
 def name_of(thing: Any) -> str:
     """The digest of a release or of a plan."""
-    return str(thing.certificate.plan) if isinstance(thing, Composition) else digest(thing.to_dict())
+    return str(thing.certificate.plan) if isinstance(thing, Composition) else str(thing.digest)
 
 
-def _place(delta: Fraction) -> int:
+def _depth_index(delta: Fraction) -> int:
     """The depth at which a delta is read."""
-    return next((place for place, depth in enumerate(DEPTHS) if delta >= depth.least), len(DEPTHS) - 1)
+    return next((depth_index for depth_index, depth in enumerate(DEPTHS) if delta >= depth.least), len(DEPTHS) - 1)
 
 
 def _not_negative(value: Number, name: str) -> Fraction:
@@ -339,25 +339,27 @@ def compose(releases: Any, *, groups: int | None = None, neighbours: str | None 
     parts = _checked(read_parts(releases))
     if groups is not None:
         groups = groups_of(groups)
-        parts = tuple((thing if times == 1 else made(((thing, times),), None, neighbours), 1) for thing, times in parts)
-    return made(parts, groups, neighbours)
+        parts = tuple(
+            (thing if times == 1 else composed(((thing, times),), None, neighbours), 1) for thing, times in parts
+        )
+    return composed(parts, groups, neighbours)
 
 
-def made(
-    parts: Parts, groups: int | None, neighbours: str | None, grids: tuple[Grid, ...] | None = None
+def composed(
+    parts: Parts, groups: int | None, neighbours: str | None, grids: tuple[LossGrid, ...] | None = None
 ) -> Composition:
     """The composition of parts that were read."""
     require_size(parts, groups)
     return Composition(MAKER, parts, groups, one_adjacency(parts, groups, neighbours), grids)
 
 
-def longer(plan: Composition, release: Any, times: int) -> tuple[Composition, Parts]:
+def extended(plan: Composition, release: Any, times: int) -> tuple[Composition, Parts]:
     """A plan with more releases on the same grids, and those releases."""
     if plan.groups is not None:
         raise InvalidInputError("this plan is about disjoint groups; compose it again with one group more.")
     more = _checked(read_parts(release, times_of(times)))
     told = None if plan.neighbours == DECLARED else plan.neighbours
-    return made((*plan.parts, *more), None, told, plan.certificate.grids), more
+    return composed((*plan.parts, *more), None, told, plan.certificate.grids), more
 
 
 def _checked(parts: Any) -> Parts:
@@ -391,7 +393,7 @@ def read_parts(given: Any, times: int = 1, depth: int = 0) -> list[tuple[Any, in
 
 
 def _is_one(given: Any) -> bool:
-    return isinstance(given, Certified | Composition | Proven | str) or given in RELEASES or is_event(given)
+    return isinstance(given, Certified | Composition | CertifiedRelease | str) or given in RELEASES or is_event(given)
 
 
 def _deeper(depth: int) -> int:
@@ -403,8 +405,8 @@ def _deeper(depth: int) -> int:
 def _read_one(given: Any) -> list[tuple[Any, int]]:
     """What is no list."""
     if isinstance(given, Certified):
-        return [(Proven(given), 1)]
-    if isinstance(given, Composition | Proven) or given in RELEASES:
+        return [(CertifiedRelease(given), 1)]
+    if isinstance(given, Composition | CertifiedRelease) or given in RELEASES:
         return [(given, 1)]
     if isinstance(given, str):
         return parts_of_words(given)
@@ -429,7 +431,7 @@ _FIELDS = {"parts", "groups", "neighbours", "grids", "claims"}
 def plan_to_dict(plan: Composition) -> dict[str, Any]:
     """Plain data with a digest of the whole content."""
     # Claims are what is proven when the plan is composed at once, as whoever reads the file will.
-    afresh = made(plan.parts, plan.groups, plan.neighbours, plan.certificate.grids)
+    afresh = composed(plan.parts, plan.groups, plan.neighbours, plan.certificate.grids)
     content = {
         "format": FORMAT,
         "parts": [{"times": times, **_plain(thing)} for thing, times in plan.parts],
@@ -470,8 +472,8 @@ def plan_from_dict(data: Mapping[str, Any], depth: int = 0, *, seconds: Number =
             raise MechanismFileError(f"the plan has more than {MOST_PARTS} parts; refused.")
         parts = tuple((_thing(one, depth), _count(one["times"])) for one in data["parts"])
         groups = None if data["groups"] is None else _count(data["groups"])
-        grids = tuple(Grid.from_dict(one) for one in data["grids"])
-        plan = made(parts, groups, data["neighbours"], grids)
+        grids = tuple(LossGrid.from_dict(one) for one in data["grids"])
+        plan = composed(parts, groups, data["neighbours"], grids)
         require_near(plan.certificate.grids, plan.leaves())
         known = _claims(plan)
         claims = [(exact_text(delta), exact_text(epsilon)) for delta, epsilon in data["claims"]]

@@ -1,10 +1,10 @@
 """The curve delta(epsilon) that losses on a lattice stand for, read from above or from below.
 
 delta(epsilon) = infinite + sum over losses x > epsilon of mass (1 - e^(epsilon - x)). With the sum A of the masses from
-the first such place on, and the sum B of mass e^(x0 - x), x0 being that place, it is infinite + A - e^(epsilon - x0) B.
+the first such cell on, and the sum B of mass e^(x0 - x), x0 being that one, it is infinite + A - e^(epsilon - x0) B.
 B is rounded down for an upper bound and up for a lower one, the exponential is a ball, and the end of it is taken.
 
-`losses_above` and `losses_below` add the parts of a plan up on one grid, from above and from below.
+`pessimistic_pmf` and `optimistic_pmf` add the parts of a plan up on one grid, from above and from below.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from noisewright.accounting.grids import Grid, Leaf, level_of
-from noisewright.accounting.loss_pmf import Losses, power, product, together
-from noisewright.accounting.optimistic import BELOW, SLACK, bins
-from noisewright.accounting.pessimistic import ABOVE, dots, fitting
-from noisewright.accounting.releases import Pairs
+from noisewright.accounting.grids import Leaf, LossGrid, level_of
+from noisewright.accounting.loss_pmf import PrivacyLossPMF, power, product, together
+from noisewright.accounting.optimistic import OPTIMISTIC, SLACK, bins
+from noisewright.accounting.pessimistic import PESSIMISTIC, connect_dots, fitting
+from noisewright.accounting.releases import LowerPairs
 from noisewright.numerics.balls import ball, ceil_scaled, floor_scaled, lower, precision, upper
 from noisewright.numerics.bisection import first_true
 
@@ -40,7 +40,7 @@ class Curve:
     tails: tuple[int, ...]
     faded: tuple[int, ...]
 
-    def __init__(self, losses: Losses, grid: Grid, *, up: bool) -> None:
+    def __init__(self, losses: PrivacyLossPMF, grid: LossGrid, *, up: bool) -> None:
         step, bits = grid.step(losses.level), grid.mass_bits + _GUARD
         with precision(bits + _GUARD):
             fade = (floor_scaled if up else ceil_scaled)(ball(-step).exp(), bits)
@@ -55,17 +55,17 @@ class Curve:
 
     def delta(self, epsilon: Fraction) -> Fraction:
         """The value at an epsilon of any sign: at most 1 from above, at least 0 from below."""
-        place = min(max(0, math.floor(epsilon / self.step) + 1 - self.first), len(self.tails) - 1)
+        cell = min(max(0, math.floor(epsilon / self.step) + 1 - self.first), len(self.tails) - 1)
         one = 1 << self.bits
-        if not self.faded[place]:
-            return Fraction(min(one, self.infinite + self.tails[place]), one)
+        if not self.faded[cell]:
+            return Fraction(min(one, self.infinite + self.tails[cell]), one)
         with precision(self.bits + _GUARD):
-            weight = ball(epsilon - (self.first + place) * self.step).exp()
+            weight = ball(epsilon - (self.first + cell) * self.step).exp()
             if self.up:
-                taken = floor_scaled(weight * ball(self.faded[place]), 0)
+                taken = floor_scaled(weight * ball(self.faded[cell]), 0)
             else:
-                taken = ceil_scaled(weight * ball(self.faded[place]), 0)
-        value = self.infinite + self.tails[place] - taken
+                taken = ceil_scaled(weight * ball(self.faded[cell]), 0)
+        value = self.infinite + self.tails[cell] - taken
         return Fraction(min(one, value) if self.up else max(0, value), one)
 
     def epsilon(self, delta: Fraction) -> Fraction | None:
@@ -78,25 +78,25 @@ class Curve:
         start, last = max(0, -self.first), len(self.tails) - 1
         if not self._holds(last, delta):
             return None
-        place = start if self._holds(start, delta) else first_true(lambda i: self._holds(i, delta), start, last)
-        return self._inside(place, delta)
+        cell = start if self._holds(start, delta) else first_true(lambda i: self._holds(i, delta), start, last)
+        return self._inside(cell, delta)
 
-    def _at(self, place: int) -> Fraction:
-        return (self.first + place) * self.step
+    def _at(self, cell: int) -> Fraction:
+        return (self.first + cell) * self.step
 
-    def _holds(self, place: int, delta: Fraction) -> bool:
-        return self.delta(self._at(place)) <= delta
+    def _holds(self, cell: int, delta: Fraction) -> bool:
+        return self.delta(self._at(cell)) <= delta
 
-    def _inside(self, place: int, delta: Fraction) -> Fraction:
-        """Where the curve passes delta in the cell that ends at a place."""
+    def _inside(self, cell: int, delta: Fraction) -> Fraction:
+        """Where the curve passes delta in the cell that ends at it."""
         with precision(self.bits + _GUARD):
-            wanted = ball(self.infinite + self.tails[place] - delta * (1 << self.bits)) / ball(self.faded[place])
+            wanted = ball(self.infinite + self.tails[cell] - delta * (1 << self.bits)) / ball(self.faded[cell])
             ratio = wanted.log()
-            scale = Fraction(2) ** (math.frexp(float(self._at(place)) or 1.0)[1] - _EPSILON_BITS)
+            scale = Fraction(2) ** (math.frexp(float(self._at(cell)) or 1.0)[1] - _EPSILON_BITS)
             if self.up:
-                found = math.ceil((upper(ratio) + self._at(place)) / scale) * scale
+                found = math.ceil((upper(ratio) + self._at(cell)) / scale) * scale
             else:
-                found = math.floor((lower(ratio) + self._at(place)) / scale) * scale
+                found = math.floor((lower(ratio) + self._at(cell)) / scale) * scale
         return max(found, Fraction(0))
 
 
@@ -104,30 +104,30 @@ _LARGEST_BELOW = 512
 """Losses beyond it take too many digits: masses as small as e^-loss are kept apart from below."""
 
 
-def losses_above(leaves: Sequence[Leaf], grid: Grid) -> Losses:
+def pessimistic_pmf(leaves: Sequence[Leaf], grid: LossGrid) -> PrivacyLossPMF:
     """Losses that are nowhere below the plan."""
     if not leaves:
-        return Losses(0, 0, [1 << grid.mass_bits], 0, 0.0)
-    return together([_power_above(profile, times, grid) for profile, times in leaves], grid, ABOVE)
+        return PrivacyLossPMF(0, 0, [1 << grid.mass_bits], 0, 0.0)
+    return together([_power_above(profile, times, grid) for profile, times in leaves], grid, PESSIMISTIC)
 
 
 @lru_cache(maxsize=512)
-def _power_above(profile: Any, times: int, grid: Grid) -> Losses:
-    one = dots(profile, grid, level_of(profile, grid), 16 ** -(-(times.bit_length()) // 4))
-    return power(one, times, grid, ABOVE, 1)
+def _power_above(profile: Any, times: int, grid: LossGrid) -> PrivacyLossPMF:
+    one = connect_dots(profile, grid, level_of(profile, grid), 16 ** -(-(times.bit_length()) // 4))
+    return power(one, times, grid, PESSIMISTIC, 1)
 
 
-def with_one_more(losses: Losses, leaves: Sequence[Leaf], grid: Grid) -> Losses:
+def with_one_more(losses: PrivacyLossPMF, leaves: Sequence[Leaf], grid: LossGrid) -> PrivacyLossPMF:
     """Losses of a plan and more releases, by one product for each kind of them."""
     for profile, times in leaves:
-        losses = product(losses, _power_above(profile, times, grid), grid, ABOVE, 1)
+        losses = product(losses, _power_above(profile, times, grid), grid, PESSIMISTIC, 1)
     return losses
 
 
-def losses_below(pairs: Pairs, grid: Grid) -> Losses | None:
+def optimistic_pmf(pairs: LowerPairs, grid: LossGrid) -> PrivacyLossPMF | None:
     """Losses that, each lowered by SLACK, are nowhere above the pair of neighbours; None where bounds are too rough."""
     if not pairs:
-        return Losses(0, 0, [1 << grid.mass_bits], 0, 0.0)
+        return PrivacyLossPMF(0, 0, [1 << grid.mass_bits], 0, 0.0)
     found = []
     for pair, profile, times in pairs:
         level, reached = fitting(profile, grid, level_of(profile, grid), grid.tail_bits + times.bit_length())
@@ -137,8 +137,8 @@ def losses_below(pairs: Pairs, grid: Grid) -> Losses | None:
         one = bins(pair, grid, level, cells, profile.spread**2, profile.largest)
         if one is None:
             return None
-        found.append(power(one, times, grid, BELOW, 1))
-    return together(found, grid, BELOW)
+        found.append(power(one, times, grid, OPTIMISTIC, 1))
+    return together(found, grid, OPTIMISTIC)
 
 
 def slack(times: int) -> Fraction:

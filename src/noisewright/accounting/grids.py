@@ -26,7 +26,7 @@ _FACTOR = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class LossGrid:
     """The lattice and the precision of one calculation.
 
     Losses are multiples of `unit`, or of 2^level units; masses are whole numbers of 2^-mass_bits; tails of less than
@@ -58,14 +58,14 @@ class Grid:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Grid:
+    def from_dict(cls, data: Mapping[str, Any]) -> LossGrid:
         """Inverse of `to_dict`."""
         bits = [data["tail_bits"], data["mass_bits"]]
         if any(type(value) is not int for value in bits):
             raise MechanismFileError("a grid of the plan has no whole number of bits; refused.")
         return cls(exact_text(data["unit"]), exact_text(data["fineness"]), *bits)
 
-    def near(self, other: Grid) -> bool:
+    def near(self, other: LossGrid) -> bool:
         """Whether both are about as fine and as precise as each other."""
         return (
             self.unit > 0
@@ -93,7 +93,7 @@ DEPTHS = (
 """The tail matters more the smaller delta is: an error of x in a variance is one of about ln(1/delta) x in delta."""
 
 
-def chosen(leaves: Sequence[Leaf], depth: Depth) -> Grid:
+def choose_grid(leaves: Sequence[Leaf], depth: Depth) -> LossGrid:
     """The lattice for these releases.
 
     Its unit is below every release's own spread by the fineness; atoms, and losses that are reached at the most, fall
@@ -105,7 +105,7 @@ def chosen(leaves: Sequence[Leaf], depth: Depth) -> Grid:
     tail_bits = depth.bits + _SPARE_BITS
     # The count's bits in steps, so that plans of about the same size share what was computed.
     mass_bits = tail_bits + _CELL_BITS + 8 * -(-count.bit_length() // 8)
-    return Grid(_unit([profile for profile, _ in leaves], fineness), fineness, tail_bits, mass_bits)
+    return LossGrid(_unit([profile for profile, _ in leaves], fineness), fineness, tail_bits, mass_bits)
 
 
 def _unit(profiles: Sequence[Profile], fineness: Fraction) -> Fraction:
@@ -143,7 +143,7 @@ def _short(width: float) -> Fraction:
     return Fraction(math.floor(64 * mantissa), 64) * Fraction(2) ** exponent
 
 
-def level_of(profile: Profile, grid: Grid) -> int:
+def level_of(profile: Profile, grid: LossGrid) -> int:
     """The widest cells that are fine enough for a release and that its atoms fall on."""
     level = grid.level(profile.spread**2)
     anchor = profile.lattice or profile.largest
@@ -153,8 +153,8 @@ def level_of(profile: Profile, grid: Grid) -> int:
     return min(level, (whole & -whole).bit_length() - 1) if whole else level
 
 
-def require_near(grids: Sequence[Grid], leaves: Sequence[Leaf]) -> None:
+def require_near(grids: Sequence[LossGrid], leaves: Sequence[Leaf]) -> None:
     """Keep a forged file from costing hours: its grids are about those that are chosen here."""
-    own = [chosen(leaves, depth) for depth in DEPTHS]
+    own = [choose_grid(leaves, depth) for depth in DEPTHS]
     if len(grids) != len(own) or not all(a.near(b) for a, b in zip(grids, own, strict=True)):
         raise MechanismFileError("the grids of the plan are far from those that it needs; compose it again.")

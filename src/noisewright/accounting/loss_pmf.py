@@ -16,11 +16,14 @@ infinity) and `below` (masses rounded down, losses lowered or drawn together, ta
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from heapq import heapify, heappop, heappush
-from typing import Protocol
+from typing import ClassVar
 
-from noisewright.accounting.grids import Grid
+from noisewright.accounting.grids import LossGrid
 from noisewright.numerics.balls import convolved
 
 _MOST_REFINED = 4
@@ -28,7 +31,7 @@ _MOST_CELLS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Losses:
+class PrivacyLossPMF:
     """masses[i] units at a loss of (first + i) cells of 2^level units; `infinite` units at an infinite loss.
 
     `variance` is a float that chooses widths of cells, no evidence.
@@ -41,30 +44,60 @@ class Losses:
     variance: float
 
 
-class Side(Protocol):
+class Discretisation(ABC):
     """Moves that go one way: what they return is nowhere below (or nowhere above) what they were given."""
 
-    up: bool
+    up: ClassVar[bool]
 
-    def coarser(self, losses: Losses, grid: Grid) -> Losses:
-        """The same losses on cells of twice the width."""
-        ...
+    def coarser(self, losses: PrivacyLossPMF, grid: LossGrid) -> PrivacyLossPMF:
+        """The same losses on cells of twice the width: what is between two of them is divided between both."""
+        first, masses = losses.first, losses.masses
+        if first % 2:
+            first, masses = first - 1, [0, *masses]
+        even, odd = masses[::2], masses[1::2]
+        even += [0] * (len(odd) + 1 - len(even))
+        for i, (lowered, raised) in enumerate(self.divided(odd, even, grid.step(losses.level), grid.mass_bits)):
+            even[i] += lowered
+            even[i + 1] += raised
+        return PrivacyLossPMF(losses.level + 1, first // 2, even, losses.infinite, losses.variance)
 
-    def trimmed(self, losses: Losses, grid: Grid, copies: int) -> Losses:
+    def trimmed(self, losses: PrivacyLossPMF, grid: LossGrid, copies: int) -> PrivacyLossPMF:
         """Without the tails that so many copies of it can spare."""
-        ...
+        spare = max(1, (1 << max(0, grid.mass_bits - grid.tail_bits)) // copies)
+        masses = losses.masses
+        last, beyond = len(masses) - 1, 0
+        while last > 0 and beyond + masses[last] <= spare:
+            beyond += masses[last]
+            last -= 1
+        start, before = 0, 0
+        while start < last and before + masses[start] <= spare:
+            before += masses[start]
+            start += 1
+        kept = masses[start : last + 1]
+        infinite = losses.infinite + self.put_tails(kept, before, beyond)
+        return PrivacyLossPMF(losses.level, losses.first + start, kept, infinite, losses.variance)
+
+    @abstractmethod
+    def divided(self, odd: list[int], even: list[int], step: Fraction, bits: int) -> Iterable[tuple[int, int]]:
+        """How much of each odd cell goes down and how much up; `odd[i]` lies between the even cells i and i + 1."""
+
+    @abstractmethod
+    def put_tails(self, kept: list[int], before: int, beyond: int) -> int:
+        """Put what was cut off on the left and on the right where it may go; what of it goes to infinity."""
 
 
-def widened(losses: Losses, grid: Grid, side: Side, level: int) -> Losses:
+def widened(losses: PrivacyLossPMF, grid: LossGrid, side: Discretisation, level: int) -> PrivacyLossPMF:
     """On cells of the given level, or of its own where that is higher."""
     while losses.level < level:
         losses = side.coarser(losses, grid)
     return losses
 
 
-def product(left: Losses, right: Losses, grid: Grid, side: Side, copies: int) -> Losses:
+def product(
+    left: PrivacyLossPMF, right: PrivacyLossPMF, grid: LossGrid, side: Discretisation, copies: int
+) -> PrivacyLossPMF:
     """The losses of two independent releases together; so many copies of it are going to be multiplied."""
-    one, other = (left, left) if right is left else _alike(left, right, grid, side)
+    one, other = (left, left) if right is left else _on_one_grid(left, right, grid, side)
     level = one.level
     bits = grid.mass_bits
     masses = convolved(one.masses, other.masses, bits, up=side.up) or [0]
@@ -72,7 +105,7 @@ def product(left: Losses, right: Losses, grid: Grid, side: Side, copies: int) ->
     all_of_other = sum(other.masses) + other.infinite
     infinite = one.infinite * all_of_other + sum(one.masses) * other.infinite
     infinite = -(-infinite >> bits) if side.up else infinite >> bits
-    found = Losses(level, one.first + other.first, masses, infinite, left.variance + right.variance)
+    found = PrivacyLossPMF(level, one.first + other.first, masses, infinite, left.variance + right.variance)
     found = side.trimmed(found, grid, copies)
     found = widened(found, grid, side, grid.level(found.variance))
     while len(found.masses) > _MOST_CELLS:
@@ -80,10 +113,12 @@ def product(left: Losses, right: Losses, grid: Grid, side: Side, copies: int) ->
     return found
 
 
-def _alike(left: Losses, right: Losses, grid: Grid, side: Side) -> tuple[Losses, Losses]:
+def _on_one_grid(
+    left: PrivacyLossPMF, right: PrivacyLossPMF, grid: LossGrid, side: Discretisation
+) -> tuple[PrivacyLossPMF, PrivacyLossPMF]:
     """Both on the same cells: those of the wider one, unless a few atoms would have to be moved for that."""
     if left.level > right.level:
-        right, left = _alike(right, left, grid, side)
+        right, left = _on_one_grid(right, left, grid, side)
         return left, right
     gap = right.level - left.level
     short = len(right.masses) << min(gap, _MOST_REFINED) <= 2 * _MOST_CELLS
@@ -92,14 +127,14 @@ def _alike(left: Losses, right: Losses, grid: Grid, side: Side) -> tuple[Losses,
     return widened(left, grid, side, right.level), right
 
 
-def _refined(losses: Losses, gap: int) -> Losses:
+def _refined(losses: PrivacyLossPMF, gap: int) -> PrivacyLossPMF:
     """The same losses on cells so many times halved: exact, only longer."""
     masses = [0] * (((len(losses.masses) - 1) << gap) + 1)
     masses[:: 1 << gap] = losses.masses
-    return Losses(losses.level - gap, losses.first << gap, masses, losses.infinite, losses.variance)
+    return PrivacyLossPMF(losses.level - gap, losses.first << gap, masses, losses.infinite, losses.variance)
 
 
-def power(losses: Losses, times: int, grid: Grid, side: Side, copies: int) -> Losses:
+def power(losses: PrivacyLossPMF, times: int, grid: LossGrid, side: Discretisation, copies: int) -> PrivacyLossPMF:
     """The losses of so many equal releases, by repeated squaring."""
     result, square, left = None, losses, times
     while True:
@@ -111,14 +146,14 @@ def power(losses: Losses, times: int, grid: Grid, side: Side, copies: int) -> Lo
         square = product(square, square, grid, side, copies * left)
 
 
-def together(parts: list[Losses], grid: Grid, side: Side) -> Losses:
+def together(parts: list[PrivacyLossPMF], grid: LossGrid, side: Discretisation) -> PrivacyLossPMF:
     """The losses of different releases, those that spread least first, so that cells grow with what they hold."""
-    heap = [(part.variance, place, part) for place, part in enumerate(parts)]
+    heap = [(part.variance, number, part) for number, part in enumerate(parts)]
     heapify(heap)
-    place = len(parts)
+    number = len(parts)
     while len(heap) > 1:
         one, other = heappop(heap)[2], heappop(heap)[2]
         made = product(one, other, grid, side, copies=1)
-        heappush(heap, (made.variance, place, made))
-        place += 1
+        heappush(heap, (made.variance, number, made))
+        number += 1
     return heap[0][2]

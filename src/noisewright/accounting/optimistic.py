@@ -13,8 +13,8 @@ Noise that falls outward has atoms a little nearer to 0 than their bins: on the 
 atom until p = e^x q, on the left it takes from the one before until p = e^x q. So nothing is lowered by the order of a
 cell, and what drawing together costs is of second order. An atom that cannot borrow enough falls to the bin below.
 
-*Coarser.* An odd place lies between two even ones. Of its mass, one part goes down (where its loss is more than is
-needed) and one part up (where it is less): g up needs at least g e^h coming down to the same place, since
+*Coarser.* An odd cell lies between two even ones. Of its mass, one part goes down (where its loss is more than is
+needed) and one part up (where it is less): g up needs at least g e^h coming down to the same cell, since
 g (e^h - 1) <= l (1 - e^-h). Done from both ends, in whole numbers.
 
 *Tails.* The right one is lowered to the last cell that is kept, the left one is dropped.
@@ -25,12 +25,13 @@ from __future__ import annotations
 import math
 from bisect import bisect
 from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
 
-from noisewright.accounting.grids import Grid
-from noisewright.accounting.loss_pmf import Losses
+from noisewright.accounting.grids import LossGrid
+from noisewright.accounting.loss_pmf import Discretisation, PrivacyLossPMF
 from noisewright.numerics.balls import ball, ceil_scaled, floor_scaled, precision
 from noisewright.proof.profiles.base import LowerPair
 
@@ -40,49 +41,29 @@ _NEARLY = Fraction(1, 2**80)
 _SHARE = 96
 _ROUGHER = (0, 12, 24, 36)
 
-Part = tuple[int, int]
+MassPair = tuple[int, int]
 """Masses under the first law and under the second."""
 Atom = tuple[int, int, int]
-"""The place of a cell, and both masses."""
+"""The number of a cell, and both masses."""
 
 
-class Below:
-    """The moves that never raise."""
+class OptimisticPLD(Discretisation):
+    """Dominated: the moves that never raise."""
 
     up = False
 
-    def coarser(self, losses: Losses, grid: Grid) -> Losses:
-        """Odd places divided between their neighbours, so that no place receives more from below than from above."""
-        bits = grid.mass_bits
-        first, masses = losses.first, losses.masses
-        if first % 2:
-            first, masses = first - 1, [0, *masses]
-        even, odd = masses[::2], masses[1::2]
-        even += [0] * (len(odd) + 1 - len(even))
-        rising = _divided(odd, even.index(max(even)), _fade(grid.step(losses.level), bits), bits)
-        for i, (mass, raised) in enumerate(zip(odd, rising, strict=True)):
-            even[i] += mass - raised
-            even[i + 1] += raised
-        return Losses(losses.level + 1, first // 2, even, losses.infinite, losses.variance)
+    def divided(self, odd: list[int], even: list[int], step: Fraction, bits: int) -> Iterable[tuple[int, int]]:
+        """So that no even cell receives more from below than from above."""
+        rising = _divided(odd, even.index(max(even)), _fade(step, bits), bits)
+        return ((mass - raised, raised) for mass, raised in zip(odd, rising, strict=True))
 
-    def trimmed(self, losses: Losses, grid: Grid, copies: int) -> Losses:
+    def put_tails(self, kept: list[int], before: int, beyond: int) -> int:
         """The right tail lowered to the last cell that is kept, the left tail dropped."""
-        spare = max(1, (1 << max(0, grid.mass_bits - grid.tail_bits)) // copies)
-        masses = losses.masses
-        last, beyond = len(masses) - 1, 0
-        while last > 0 and beyond + masses[last] <= spare:
-            beyond += masses[last]
-            last -= 1
-        start, before = 0, 0
-        while start < last and before + masses[start] <= spare:
-            before += masses[start]
-            start += 1
-        kept = masses[start : last + 1]
         kept[-1] += beyond
-        return Losses(losses.level, losses.first + start, kept, losses.infinite, losses.variance)
+        return 0
 
 
-BELOW = Below()
+OPTIMISTIC = OptimisticPLD()
 
 
 @lru_cache(maxsize=256)
@@ -93,15 +74,15 @@ def _fade(step: Fraction, bits: int) -> int:
 
 
 def _divided(odd: list[int], middle: int, fade: int, bits: int) -> list[int]:
-    """How much of each odd place goes up; `odd[i]` lies between the even places i and i + 1.
+    """How much of each odd cell goes up; `odd[i]` lies between the even cells i and i + 1.
 
-    Guarantees: what goes up to an even place is at most e^-step times what comes down to it.
+    Guarantees: what goes up to an even cell is at most e^-step times what comes down to it.
     """
     count = len(odd)
     rising = [0] * count
     for i in range(count - 2, middle - 1, -1):
         rising[i] = min(odd[i], (odd[i + 1] - rising[i + 1]) * fade >> bits)
-    needed = 0  # what must come down to the even place i, for what went up to it
+    needed = 0  # what must come down to the even cell i, for what went up to it
     for i in range(min(middle, count)):
         above = odd[i + 1] if i + 1 < count else 0
         if i + 1 == middle and i + 1 < count:
@@ -118,8 +99,8 @@ def _needed(risen: int, fade: int, bits: int) -> int:
 
 @lru_cache(maxsize=1024)
 def bins(
-    pair: LowerPair, grid: Grid, level: int, cells: int, variance: float, top: Fraction | None = None
-) -> Losses | None:
+    pair: LowerPair, grid: LossGrid, level: int, cells: int, variance: float, top: Fraction | None = None
+) -> PrivacyLossPMF | None:
     """The losses of one pair, drawn together on cells of a level; None where bounds are too rough.
 
     `top` is a loss that many outcomes may share, the largest one: it is kept apart from those below it.
@@ -137,26 +118,26 @@ def bins(
         return None
     first, last = min(filled), max(filled)
     masses = [filled.get(b, 0) >> (bits - grid.mass_bits) for b in range(first, last + 1)]
-    return Losses(level, first, masses, pair.infinite_below(grid.mass_bits), variance)
+    return PrivacyLossPMF(level, first, masses, pair.infinite_below(grid.mass_bits), variance)
 
 
 def _atoms(pair: LowerPair, step: Fraction, cells: int, bits: int, top: Fraction | None) -> list[Atom]:
     """Masses of the cells from -cells to cells + 1 under both laws; the last one holds all that is beyond it."""
-    places = [*range(-cells, cells + 2)]
-    edges = [(2 * j - 1) * step / 2 + _NEARLY / 2 for j in places]
+    numbers = [*range(-cells, cells + 2)]
+    edges = [(2 * j - 1) * step / 2 + _NEARLY / 2 for j in numbers]
     lines = _lines(pair, edges, bits)
     if top is not None and edges[0] < top <= (cells + 1) * step and top not in edges:
         where = bisect(edges, top)
         lines.insert(where, _lines(pair, [top], bits)[0])
-        places.insert(where, math.floor(top / step))
+        numbers.insert(where, math.floor(top / step))
     # A smaller set has the smaller masses, so the bounds of one are bounds of the other.
     tails = list(accumulate((p for p, _ in reversed(lines)), max))[::-1]
     against = list(accumulate((q for _, q in lines), min))
     ends = [*zip(tails, against, strict=True), (0, 0)]
-    return [(place, p - p2, q - q2) for place, (p, q), (p2, q2) in zip(places, ends, ends[1:], strict=False)]
+    return [(cell, p - p2, q - q2) for cell, (p, q), (p2, q2) in zip(numbers, ends, ends[1:], strict=False)]
 
 
-def _lines(pair: LowerPair, edges: list[Fraction], bits: int) -> list[Part]:
+def _lines(pair: LowerPair, edges: list[Fraction], bits: int) -> list[MassPair]:
     """P(finite loss >= edge) from below and Q(loss >= edge) from above."""
     masses = pair.masses_below(edges, bits)
     # Losses turned round; a little further in, so that no loss is on both sides of an edge.
@@ -175,15 +156,15 @@ def _merged(atoms: list[Atom], least: int) -> list[Atom]:
     """Atoms of hardly any mass with the next one that has some, or with the last one; the first ones are dropped."""
     found: list[Atom] = []
     p, q = 0, 0
-    for place, more_p, more_q in atoms:
+    for cell, more_p, more_q in atoms:
         p, q = p + more_p, q + more_q
         if more_p >= least:
-            found.append((place, p, q) if found else (place, more_p, more_q))
+            found.append((cell, p, q) if found else (cell, more_p, more_q))
             p, q = 0, 0
     if not found:
         return []
-    place, last_p, last_q = found[-1]
-    return [*found[:-1], (place, last_p + p, last_q + q)]
+    cell, last_p, last_q = found[-1]
+    return [*found[:-1], (cell, last_p + p, last_q + q)]
 
 
 def _filled(atoms: list[Atom], rates: dict[int, int], bits: int) -> dict[int, int] | None:
@@ -191,12 +172,12 @@ def _filled(atoms: list[Atom], rates: dict[int, int], bits: int) -> dict[int, in
     if not atoms:
         return None
     filled: Counter[int] = Counter()
-    middle = next((i for i, (place, _, _) in enumerate(atoms) if place >= 0), len(atoms))
+    middle = next((i for i, (cell, _, _) in enumerate(atoms) if cell >= 0), len(atoms))
     parts = _lent_to_the_left(atoms[middle:], rates, bits)
     parts = _taken_from_the_left(atoms[:middle], rates, bits) + parts
     last: int | None = None
-    for (place, _, _), part in zip(atoms, parts, strict=True):
-        found = next((b for b in (place, place - 1) if _excess(part, rates[b], bits) >= 0), None)
+    for (cell, _, _), part in zip(atoms, parts, strict=True):
+        found = next((b for b in (cell, cell - 1) if _excess(part, rates[b], bits) >= 0), None)
         # The bins from one on must be an upper set of the atoms, so none may lie below that of an atom before it.
         if found is None or (last is not None and found < last):
             return None
@@ -205,14 +186,14 @@ def _filled(atoms: list[Atom], rates: dict[int, int], bits: int) -> dict[int, in
     return filled
 
 
-def _lent_to_the_left(atoms: list[Atom], rates: dict[int, int], bits: int) -> list[Part]:
+def _lent_to_the_left(atoms: list[Atom], rates: dict[int, int], bits: int) -> list[MassPair]:
     """From the middle outward, each atom with what it lacks for its bin from the next one, if that has enough."""
-    found: list[Part] = []
-    lent: Part = (0, 0)
-    for i, (place, p, q) in enumerate(atoms):
+    found: list[MassPair] = []
+    lent: MassPair = (0, 0)
+    for i, (cell, p, q) in enumerate(atoms):
         held, lent = (p - lent[0], q - lent[1]), (0, 0)
         after = atoms[i + 1][1:] if i + 1 < len(atoms) else (0, 0)
-        lacking, gain = -_excess(held, rates[place], bits), _excess(after, rates[place], bits)
+        lacking, gain = -_excess(held, rates[cell], bits), _excess(after, rates[cell], bits)
         if 0 < lacking < gain:
             share = -(-(lacking << _SHARE) // gain) + 1
             lent = min(after[0], -(-after[0] * share >> _SHARE)), after[1] * share >> _SHARE
@@ -220,15 +201,15 @@ def _lent_to_the_left(atoms: list[Atom], rates: dict[int, int], bits: int) -> li
     return found
 
 
-def _taken_from_the_left(atoms: list[Atom], rates: dict[int, int], bits: int) -> list[Part]:
+def _taken_from_the_left(atoms: list[Atom], rates: dict[int, int], bits: int) -> list[MassPair]:
     """From the middle outward, each atom with as much of the one before as its own loss makes up for."""
-    found: list[Part] = []
-    taken: Part = (0, 0)
+    found: list[MassPair] = []
+    taken: MassPair = (0, 0)
     for i in range(len(atoms) - 1, -1, -1):
-        place, p, q = atoms[i]
+        cell, p, q = atoms[i]
         held, taken = (p - taken[0], q - taken[1]), (0, 0)
         before = atoms[i - 1][1:] if i else (0, 0)
-        room, lacking = _excess(held, rates[place], bits), -_excess(before, rates[place], bits)
+        room, lacking = _excess(held, rates[cell], bits), -_excess(before, rates[cell], bits)
         if 0 < room < lacking:
             share = max(0, (room << _SHARE) // lacking - 1)
             taken = before[0] * share >> _SHARE, min(before[1], -(-before[1] * share >> _SHARE))
@@ -236,6 +217,6 @@ def _taken_from_the_left(atoms: list[Atom], rates: dict[int, int], bits: int) ->
     return found[::-1]
 
 
-def _excess(part: Part, rate: int, bits: int) -> int:
+def _excess(part: MassPair, rate: int, bits: int) -> int:
     """p - e^x q, rounded down."""
     return part[0] + (-rate * part[1] >> bits)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from noisewright.accounting.releases import Noise, Pair, Proven
+from noisewright.accounting.releases import CertifiedRelease, DeclaredNoise, DeclaredPair
 from noisewright.accounting.structure import MOST_PARTS, times_of
 from noisewright.laws.gaussian import DiscreteGaussian, Gaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
@@ -32,7 +32,7 @@ def parts_of_words(text: str) -> list[tuple[Any, int]]:
     if len(text) <= _LONGEST and (call := _CALL.fullmatch(text)):
         return [(_named(call["name"], call["given"]), _times(call["times"]))]
     if len(text) <= _LONGEST and (named := _FILE.fullmatch(text.strip())):
-        return [(Proven(Certified.load(Path(named["path"]))), _times(named["times"]))]
+        return [(CertifiedRelease(Certified.load(Path(named["path"]))), _times(named["times"]))]
     raise InvalidInputError(
         f"{text[:60]!r} is no release; give {_EXAMPLES}, or the name of a file that `design --save` wrote, each"
         " perhaps followed by x and how often."
@@ -66,22 +66,24 @@ def _wanted(needed: tuple[tuple[str, ...], ...]) -> str:
     return " or ".join(", ".join(f"[{n}=1]" if n in _OPTIONAL else f"{n}=…" for n in names) for names in needed)
 
 
-def _gaussian(sigma: Fraction, sensitivity: Fraction = _ONE) -> Noise:
-    return Noise(Gaussian(sigma), sensitivity)
+def _gaussian(sigma: Fraction, sensitivity: Fraction = _ONE) -> DeclaredNoise:
+    return DeclaredNoise(Gaussian(sigma), sensitivity)
 
 
-def _laplace(epsilon: Fraction | None = None, scale: Fraction | None = None, sensitivity: Fraction = _ONE) -> Noise:
-    return Noise(Laplace(sensitivity / epsilon if epsilon else scale or _ONE), sensitivity)
+def _laplace(
+    epsilon: Fraction | None = None, scale: Fraction | None = None, sensitivity: Fraction = _ONE
+) -> DeclaredNoise:
+    return DeclaredNoise(Laplace(sensitivity / epsilon if epsilon else scale or _ONE), sensitivity)
 
 
-def _discrete_gaussian(sigma: Fraction, sensitivity: Fraction = _ONE) -> Noise:
-    return Noise(DiscreteGaussian(sigma), _whole(sensitivity))
+def _discrete_gaussian(sigma: Fraction, sensitivity: Fraction = _ONE) -> DeclaredNoise:
+    return DeclaredNoise(DiscreteGaussian(sigma), _whole(sensitivity))
 
 
 def _discrete_laplace(
     epsilon: Fraction | None = None, scale: Fraction | None = None, sensitivity: Fraction = _ONE
-) -> Noise:
-    return Noise(DiscreteLaplace(_whole(sensitivity) / epsilon if epsilon else scale or _ONE), sensitivity)
+) -> DeclaredNoise:
+    return DeclaredNoise(DiscreteLaplace(_whole(sensitivity) / epsilon if epsilon else scale or _ONE), sensitivity)
 
 
 def _whole(sensitivity: Fraction) -> Fraction:
@@ -90,12 +92,12 @@ def _whole(sensitivity: Fraction) -> Fraction:
     return sensitivity
 
 
-def _response(epsilon: Fraction) -> Pair:
-    return Pair(epsilon, Fraction(0), True)
+def _response(epsilon: Fraction) -> DeclaredPair:
+    return DeclaredPair(epsilon, Fraction(0), True)
 
 
-def _pair(epsilon: Fraction, delta: Fraction) -> Pair:
-    return Pair(epsilon, delta)
+def _pair(epsilon: Fraction, delta: Fraction) -> DeclaredPair:
+    return DeclaredPair(epsilon, delta)
 
 
 _OPTIONAL = {"sensitivity"}
@@ -175,14 +177,14 @@ def _positive(event: Any, name: str) -> Fraction:
     return exact
 
 
-def _discrete_laplace_event(event: Any) -> Noise:
+def _discrete_laplace_event(event: Any) -> DeclaredNoise:
     """Masses proportional to e^(-noise_parameter |k|)."""
-    reach = whole_number(_field(event, "sensitivity"), "sensitivity of a DiscreteLaplaceDpEvent")
-    return Noise(DiscreteLaplace(1 / _positive(event, "noise_parameter")), reach)
+    sensitivity = whole_number(_field(event, "sensitivity"), "sensitivity of a DiscreteLaplaceDpEvent")
+    return DeclaredNoise(DiscreteLaplace(1 / _positive(event, "noise_parameter")), sensitivity)
 
 
 _EVENTS: dict[str, Callable[[Any], Any]] = {
-    "Gaussian": lambda event: Noise(Gaussian(_positive(event, "noise_multiplier")), 1),
-    "Laplace": lambda event: Noise(Laplace(_positive(event, "noise_multiplier")), 1),
+    "Gaussian": lambda event: DeclaredNoise(Gaussian(_positive(event, "noise_multiplier")), 1),
+    "Laplace": lambda event: DeclaredNoise(Laplace(_positive(event, "noise_multiplier")), 1),
     "DiscreteLaplace": _discrete_laplace_event,
 }

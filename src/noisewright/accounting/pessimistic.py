@@ -10,7 +10,7 @@ masses p_j = a_j (s_j - s_(j-1)) at losses j h, and D_n at infinity. On equal ce
 
 A mass that comes out negative, because bounds are not quite convex, is raised to 0, and all are rounded up.
 
-*Coarser.* The mass p at an odd place x goes to x + h and x - h in the parts 1/(1 + e^-h) and 1/(1 + e^h), which keep
+*Coarser.* The mass p at an odd cell x goes to x + h and x - h in the parts 1/(1 + e^-h) and 1/(1 + e^h), which keep
 its mass under both laws: (1 - a e^-x)+ is convex in e^-x, so its mean can only grow. Both parts are rounded up.
 
 *Tails.* Losses on the right are raised to infinity, those on the left to the first cell that is kept.
@@ -19,13 +19,13 @@ its mass under both laws: (1 - a e^-x)+ is convex in e^-x, so its mean can only 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 
-from noisewright.accounting.grids import Grid
-from noisewright.accounting.loss_pmf import Losses
+from noisewright.accounting.grids import LossGrid
+from noisewright.accounting.loss_pmf import Discretisation, PrivacyLossPMF
 from noisewright.numerics.balls import ball, ceil_scaled, floor_scaled, precision
 from noisewright.numerics.bisection import first_true, gallop
 from noisewright.proof.profiles.base import Profile
@@ -36,44 +36,23 @@ _MOST_DOTS = 1 << 15
 _ROUNDS = 8
 
 
-class Above:
-    """The moves that never lower."""
+class PessimisticPLD(Discretisation):
+    """Dominating: the moves that never lower."""
 
     up = True
 
-    def coarser(self, losses: Losses, grid: Grid) -> Losses:
-        """Odd places divided between their neighbours."""
-        bits = grid.mass_bits
-        raised, lowered = _shares(grid.step(losses.level), bits)
-        first, masses = losses.first, losses.masses
-        if first % 2:
-            first, masses = first - 1, [0, *masses]
-        even, odd = masses[::2], masses[1::2]
-        even += [0] * (len(odd) + 1 - len(even))
-        for i, mass in enumerate(odd):
-            if mass:
-                even[i] += -(-mass * lowered >> bits)
-                even[i + 1] += -(-mass * raised >> bits)
-        return Losses(losses.level + 1, first // 2, even, losses.infinite, losses.variance)
+    def divided(self, odd: list[int], even: list[int], step: Fraction, bits: int) -> Iterable[tuple[int, int]]:
+        """In the parts that keep the mass under both laws."""
+        raised, lowered = _shares(step, bits)
+        return ((-(-mass * lowered >> bits), -(-mass * raised >> bits)) for mass in odd)
 
-    def trimmed(self, losses: Losses, grid: Grid, copies: int) -> Losses:
+    def put_tails(self, kept: list[int], before: int, beyond: int) -> int:
         """Right tail to infinity, left tail to the first cell that is kept."""
-        spare = max(1, (1 << max(0, grid.mass_bits - grid.tail_bits)) // copies)
-        masses = losses.masses
-        last, beyond = len(masses) - 1, 0
-        while last > 0 and beyond + masses[last] <= spare:
-            beyond += masses[last]
-            last -= 1
-        start, before = 0, 0
-        while start < last and before + masses[start] <= spare:
-            before += masses[start]
-            start += 1
-        kept = masses[start : last + 1]
         kept[0] += before
-        return Losses(losses.level, losses.first + start, kept, losses.infinite + beyond, losses.variance)
+        return beyond
 
 
-ABOVE = Above()
+PESSIMISTIC = PessimisticPLD()
 
 
 @lru_cache(maxsize=256)
@@ -85,7 +64,7 @@ def _shares(step: Fraction, bits: int) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=1024)
-def dots(profile: Profile, grid: Grid, level: int, copies: int) -> Losses:
+def connect_dots(profile: Profile, grid: LossGrid, level: int, copies: int) -> PrivacyLossPMF:
     """The losses of one release on cells of a level, of which so many copies are going to be multiplied.
 
     On wider cells where those would be too many.
@@ -93,10 +72,10 @@ def dots(profile: Profile, grid: Grid, level: int, copies: int) -> Losses:
     level, last = fitting(profile, grid, level, grid.tail_bits + max(copies - 1, 0).bit_length())
     step = grid.step(level)
     values = profile.deltas([j * step for j in range(last + 1)], grid.mass_bits + GUARD)
-    return dots_of_values(values, grid, level, profile.spread**2)
+    return connect_values(values, grid, level, profile.spread**2)
 
 
-def fitting(profile: Profile, grid: Grid, level: int, tail_bits: int) -> tuple[int, int]:
+def fitting(profile: Profile, grid: LossGrid, level: int, tail_bits: int) -> tuple[int, int]:
     """The level, raised until so many cells as can be added up reach to the end, and how many they are.
 
     Wherever the cells end, what the profile keeps there counts as lost altogether; so any number of them is safe.
@@ -125,7 +104,7 @@ def cells_to_the_end(profile: Profile, step: Fraction, tail_bits: int) -> int:
     return first_true(over, low, min(high, most))
 
 
-def dots_of_values(values: Sequence[int], grid: Grid, level: int, variance: float) -> Losses:
+def connect_values(values: Sequence[int], grid: LossGrid, level: int, variance: float) -> PrivacyLossPMF:
     """Masses of the broken line through upper bounds at 0, 1, … cells, in units of 2^-(mass_bits + GUARD)."""
     bits, step = grid.mass_bits + GUARD, grid.step(level)
     with precision(bits + GUARD):
@@ -145,4 +124,4 @@ def dots_of_values(values: Sequence[int], grid: Grid, level: int, variance: floa
         left.append(-(-mass * weight >> (bits + GUARD)))
     middle = max(0, (1 << bits) - bounds[0] - 2 * falls[0])
     masses = [*reversed(left), -(-middle >> GUARD), *right]
-    return Losses(level, -len(left), masses, -(-bounds[-1] >> GUARD), variance)
+    return PrivacyLossPMF(level, -len(left), masses, -(-bounds[-1] >> GUARD), variance)

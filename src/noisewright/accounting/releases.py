@@ -14,18 +14,18 @@ from noisewright.problem.errors import InvalidPrivacyError, UncertifiedError
 from noisewright.problem.fields import Flag, Rational, flag, one_of, rational
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import DECLARED, PureDP, RenyiDP, ZeroConcentratedDP
-from noisewright.problem.records import Family, Record, record
+from noisewright.problem.records import Family, Record, digest, record
 from noisewright.proof.conversions import implied_bound
 from noisewright.proof.profiles.base import LowerPair, PairProfile, Profile
 from noisewright.proof.profiles.certified import lower_pairs_of, profile_of
 from noisewright.proof.profiles.joint import factors_of
 from noisewright.proof.profiles.laws import law_profile, lower_pair
 from noisewright.proof.profiles.lower import GaussianLosses, ResponseLosses, SymmetricPair
-from noisewright.proof.provers import PROVERS
+from noisewright.proof.provers import PROVERS, first_rule
 from noisewright.proof.renyi import concentrated_rho, pure_to_renyi, renyi_divergence
 from noisewright.sample.certified import Certified, verified
 
-Pairs = tuple[tuple[Any, Profile, int], ...]
+LowerPairs = tuple[tuple[Any, Profile, int], ...]
 """Pairs of neighbours, the profile of each, which says how fine its cells must be, and how often."""
 LARGEST_EPSILON = 64
 
@@ -50,7 +50,7 @@ class Release(Protocol):
         """Upper bounds of its profile, over all pairs of neighbours."""
         ...
 
-    def pairs(self) -> Pairs | None:
+    def pairs(self) -> LowerPairs | None:
         """One pair of neighbours that all releases may share; None where none is known."""
         ...
 
@@ -68,7 +68,7 @@ class Release(Protocol):
 
 
 @record("noise", RELEASES, error=InvalidPrivacyError)
-class Noise(Record):
+class DeclaredNoise(Record):
     """Noise from a law on a number that one person changes by the sensitivity at most."""
 
     law: NoiseLaw = one_of(LAWS)
@@ -88,7 +88,7 @@ class Noise(Record):
         """That of the law at every shift up to the sensitivity."""
         return law_profile(self.law, self.sensitivity)
 
-    def pairs(self) -> Pairs | None:
+    def pairs(self) -> LowerPairs | None:
         """The noise against itself, moved by the whole sensitivity."""
         if isinstance(self.law, Gaussian):
             found: LowerPair | None = SymmetricPair(GaussianLosses((self.sensitivity / self.law.std) ** 2))
@@ -106,7 +106,7 @@ class Noise(Record):
 
 
 @record("pair", RELEASES, error=InvalidPrivacyError)
-class Pair(Record):
+class DeclaredPair(Record):
     """Any release that is (epsilon, delta)-private; `attained` if it is randomised response itself."""
 
     epsilon: Rational = rational(at_least=0, at_most=LARGEST_EPSILON)
@@ -133,7 +133,7 @@ class Pair(Record):
         """That of four points, than which none is worse."""
         return PairProfile(self.epsilon, self.delta)
 
-    def pairs(self) -> Pairs | None:
+    def pairs(self) -> LowerPairs | None:
         """The true and the false answer of randomised response; nothing is known of another release."""
         return ((SymmetricPair(ResponseLosses(self.epsilon)), self.profile(), 1),) if self.attained else None
 
@@ -153,7 +153,7 @@ class Pair(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Proven:
+class CertifiedRelease:
     """A certified mechanism."""
 
     certified: Certified
@@ -175,7 +175,7 @@ class Proven:
         """By the mechanism's own rule, or what its certificate implies."""
         return profile_of(self.certified.mechanism, self.certified.certificate)
 
-    def pairs(self) -> Pairs | None:
+    def pairs(self) -> LowerPairs | None:
         """Every answer larger by its sensitivity."""
         found = lower_pairs_of(self.certified.mechanism)
         if found is None:
@@ -206,6 +206,14 @@ class Proven:
         """The saved mechanism."""
         return {"kind": "certified", "certified": self.certified.to_dict()}
 
+    @property
+    def digest(self) -> str:
+        """That of the saved mechanism as it was at first, so that charged plans are known whatever rules are called."""
+        plain = self.certified.to_dict()
+        said = {**plain["certificate"], "rule": first_rule(plain["certificate"]["rule"])}
+        content = {"format": plain["format"], "mechanism": plain["mechanism"], "certificate": said}
+        return digest({"kind": "certified", "certified": {**content, "digest": digest(content)}})
+
 
 def named(law: Any) -> str:
     """The kind of a law with those of its parameters that are single numbers."""
@@ -217,6 +225,6 @@ def named(law: Any) -> str:
 def release_from_dict(data: Mapping[str, Any]) -> Release:
     """The release that `to_dict` described; a certified mechanism is proven again."""
     if data["kind"] == "certified":
-        return Proven(verified(data["certified"]))
+        return CertifiedRelease(verified(data["certified"]))
     found: Release = RELEASES.from_dict(data)
     return found

@@ -38,11 +38,11 @@ def picture(plan: Plan, path: str | Path | None = None) -> Any:
         last = plan.epsilon(_LEAST_SHOWN)
     except UncertifiedError:
         last = plan.epsilon(Fraction(1, 1000)) * 2
-    places = [last * i / _POINTS for i in range(_POINTS + 1)] if last else [Fraction(0)]
-    brackets = [plan.bracket(epsilon=place) for place in places]
+    epsilons = [last * i / _POINTS for i in range(_POINTS + 1)] if last else [Fraction(0)]
+    brackets = [plan.bracket(epsilon=epsilon) for epsilon in epsilons]
     figure = new_figure(WIDTH, 4.6)
     axes = figure.subplots()
-    numbers = [float(place) for place in places]
+    numbers = [float(epsilon) for epsilon in epsilons]
     axes.plot(numbers, [float(b.upper) for b in brackets], label="proven: delta is at most this")
     lows = [(x, float(b.lower)) for x, b in zip(numbers, brackets, strict=True) if b.lower]
     if lows:

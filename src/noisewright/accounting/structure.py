@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeAlias, TypeGuard
 from noisewright.accounting.certificate import Bracket
 from noisewright.accounting.curves import Curve
 from noisewright.accounting.grids import Leaf
-from noisewright.accounting.releases import Pairs, Release
+from noisewright.accounting.releases import LowerPairs, Release
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import whole_number
 from noisewright.problem.privacy import ADD_REMOVE, DECLARED, WORDS
@@ -55,11 +55,11 @@ class Plan(Release, Protocol):
         """The sum of the largest losses, None where there is none, and what may be lost beyond it."""
         ...
 
-    def leaves(self, place: int) -> list[Leaf]:
+    def leaves(self, depth_index: int) -> list[Leaf]:
         """The profiles that are composed, and how often each, on the grid of a depth."""
         ...
 
-    def curve(self, place: int) -> Curve:
+    def curve(self, depth_index: int) -> Curve:
         """The proven curve delta(epsilon) on the grid of a depth."""
         ...
 
@@ -86,17 +86,17 @@ def is_plan(thing: Release) -> TypeGuard[Plan]:
 
 
 @dataclass(frozen=True, slots=True)
-class Composed:
+class PlanProfile(Profile):
     """The profile of a whole plan as one release of a larger one, on the grid of a depth."""
 
     plan: Plan
-    place: int
-    rule: str = "composed/dots-in-whole-numbers"
+    depth_index: int
+    rule: str = "composed/connect-the-dots"
 
     @property
     def spread(self) -> float:
         """About the standard deviation of the sum of the losses."""
-        return math.sqrt(sum(times * profile.spread**2 for profile, times in self.plan.leaves(self.place)))
+        return math.sqrt(sum(times * profile.spread**2 for profile, times in self.plan.leaves(self.depth_index)))
 
     @property
     def largest(self) -> Fraction | None:
@@ -110,29 +110,24 @@ class Composed:
         end, lost = self.plan.end
         return Fraction(0) if end is None else lost
 
-    @property
-    def lattice(self) -> Fraction | None:
-        """Its cells need not be those of the larger plan."""
-        return None
-
     def deltas(self, epsilons: Sequence[Fraction], bits: int) -> list[int]:
         """Whole numbers at or above 2^bits delta."""
-        curve, largest, one = self.plan.curve(self.place), self.largest, 1 << bits
+        curve, largest, one = self.plan.curve(self.depth_index), self.largest, 1 << bits
         least = math.ceil(self.lost * one)
         return [least if largest is not None and e >= largest else math.ceil(curve.delta(e) * one) for e in epsilons]
 
 
-def leaves_of(parts: Parts, groups: int | None, place: int) -> list[Leaf]:
+def leaves_of(parts: Parts, groups: int | None, depth_index: int) -> list[Leaf]:
     """The profiles to be composed, and how often each; equal ones counted, those that lose nothing left out."""
     if groups is None:
-        return counted([leaf for thing, times in parts for leaf in _expanded(thing, times, place)])
-    members = [Composed(thing, place) if is_plan(thing) else thing.profile() for thing, _ in parts]
+        return counted([leaf for thing, times in parts for leaf in _expanded(thing, times, depth_index)])
+    members = [PlanProfile(thing, depth_index) if is_plan(thing) else thing.profile() for thing, _ in parts]
     return counted([(most(*members), groups)])
 
 
-def _expanded(thing: Release, times: int, place: int) -> list[Leaf]:
+def _expanded(thing: Release, times: int, depth_index: int) -> list[Leaf]:
     if is_plan(thing):
-        return [(profile, count * times) for profile, count in thing.leaves(place)]
+        return [(profile, count * times) for profile, count in thing.leaves(depth_index)]
     return [(thing.profile(), times)]
 
 
@@ -171,7 +166,7 @@ def end_of(leaves: Sequence[Leaf]) -> tuple[Fraction | None, Fraction]:
     return total, lost
 
 
-def pairs_of(parts: Parts, groups: int | None) -> Pairs | None:
+def pairs_of(parts: Parts, groups: int | None) -> LowerPairs | None:
     """One pair of neighbours that all releases share; None where a release has none.
 
     Of groups, those whose losses spread most among those with a pair: a person may be in any of them.

@@ -10,7 +10,7 @@ from typing import Any
 
 from noisewright.numerics.balls import ball, precision, upper
 from noisewright.numerics.bisection import first_true, gallop
-from noisewright.numerics.finite_components import islands
+from noisewright.numerics.finite_components import finite_components
 from noisewright.problem.metrics import Hamming
 from noisewright.problem.numbers import above, show
 from noisewright.problem.privacy import (
@@ -173,7 +173,11 @@ def _learnt_metric(requirement: MetricPrivacy, bound: Fraction) -> list[str]:
         f" {odds(_EVEN, 3 * bound)}. At distance d the odds grow at most e^d-fold"
         f"{'' if bound == 1 else f' (proven: e^({show(bound)} d))'}: what is near is hard to tell apart, what is far"
         " is told.",
-        *(["Possibilities that are infinitely far apart may be told apart for sure."] if islands(metric) else []),
+        *(
+            ["Possibilities that are infinitely far apart may be told apart for sure."]
+            if finite_components(metric)
+            else []
+        ),
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 from noisewright.accounting.composition import Composition, name_of, plan_digest
 from noisewright.problem.errors import InvalidInputError, UncertifiedError
 from noisewright.problem.records import digest
-from noisewright.proof.costs import NO_DELTA, Costs, Pair
+from noisewright.proof.costs import NO_DELTA, Costs, EpsilonDelta
 from noisewright.sample.certified import Certified
 from noisewright.sample.entropy import WordStream
 
@@ -65,15 +65,15 @@ class TogetherCosts:
         """The sum of the epsilons."""
         return _sum([part.pure() for part in self._parts])
 
-    def pair(self, spare: Fraction = NO_DELTA) -> Pair | None:
+    def pair(self, spare: Fraction = NO_DELTA) -> EpsilonDelta | None:
         """The sums of epsilons and of deltas."""
         return _sums([part.pair(spare / len(self._parts)) for part in self._parts])
 
-    def gaussian(self, spare: Fraction = NO_DELTA) -> Pair | None:
+    def gaussian(self, spare: Fraction = NO_DELTA) -> EpsilonDelta | None:
         """The sums of squared lengths and of deltas."""
         return _sums([part.gaussian(spare / len(self._parts)) for part in self._parts])
 
-    def concentrated(self, spare: Fraction = NO_DELTA) -> Pair | None:
+    def concentrated(self, spare: Fraction = NO_DELTA) -> EpsilonDelta | None:
         """The sums of concentrations and of deltas."""
         return _sums([part.concentrated(spare / len(self._parts)) for part in self._parts])
 
@@ -94,7 +94,7 @@ def _sum(found: Sequence[Fraction | None]) -> Fraction | None:
     return sum(known, Fraction(0)) if len(known) == len(found) else None
 
 
-def _sums(found: Sequence[Pair | None]) -> Pair | None:
+def _sums(found: Sequence[EpsilonDelta | None]) -> EpsilonDelta | None:
     known = [pair for pair in found if pair is not None]
     if len(known) < len(found):
         return None

@@ -31,6 +31,7 @@ from noisewright.ledger.costed import accepted, certificate_of
 from noisewright.ledger.deciding import clock, event
 from noisewright.ledger.ledger import Ledger
 from noisewright.ledger.stores import Reading
+from noisewright.proof.provers import current_rule
 
 UNDRAWN, FAILED, DRAWN, ANSWERED = "undrawn", "failed", "drawn", "answered"
 """How a charge stands: nothing was drawn, and its holder may be at work; nothing was drawn, and its holder failed;
@@ -170,8 +171,8 @@ def _next(before: str, row: Mapping[str, Any]) -> str:
 
 
 def _text(certificate: Any) -> str:
-    """Certificates as one text, from a row or from what is about to be drawn."""
-    return canonical({"certificate": certificate})
+    """Certificates as one text, from a row or from what is about to be drawn, rules as they are called now."""
+    return current_rule(canonical({"certificate": certificate}))
 
 
 def _beside(rows: Reading, place: int) -> list[dict[str, Any]]:

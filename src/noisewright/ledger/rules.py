@@ -25,7 +25,7 @@ from noisewright.problem.metrics import Hamming, Scaled, Sum
 from noisewright.problem.numbers import Number, parameter
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.proof.conversions import concentrated_to_approximate
-from noisewright.proof.costs import Costs, Pair
+from noisewright.proof.costs import Costs, EpsilonDelta
 from noisewright.proof.vector_gaussian import gaussian_delta
 
 Amounts = Mapping[str, Fraction]
@@ -84,7 +84,7 @@ def _share(budget: Any, costs: Costs, spare: Fraction) -> Amounts | None:
     return None if share is None else {"share": share}
 
 
-def _with_delta(name: str, found: Pair | None) -> Amounts | None:
+def _with_delta(name: str, found: EpsilonDelta | None) -> Amounts | None:
     return None if found is None else {name: found[0], "delta": found[1]}
 
 

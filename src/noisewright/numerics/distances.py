@@ -2,7 +2,7 @@
 
 `lower_squared` never exceeds the true squared distance (and equals it wherever it is rational).
 `float_view` gives rows of floats whose relative error is at most its `margin`.
-Which distances are infinite, where nothing is promised, `islands` knows.
+Which distances are infinite, where nothing is promised, `finite_components` knows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from noisewright.numerics.balls import angle, ball, lower, pi, precision, upper
 from noisewright.numerics.fields import Floats
-from noisewright.numerics.finite_components import infinitely_apart, islands
+from noisewright.numerics.finite_components import finite_components, infinitely_apart
 from noisewright.problem.attributes import Attributes
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.geometry import EARTH_RADIUS_KM, Euclidean, GreatCircle, SmoothThreshold, TimeSeries
@@ -48,13 +48,13 @@ class FloatView:
     margin: float
     rows: Rows
     slack: float = 0.0
-    islands: NDArray[np.intp] | None = None
+    components: NDArray[np.intp] | None = None
 
     def apart(self, start: int, stop: int) -> NDArray[np.bool_] | None:
         """Which of these distances are infinite; None if no distance is."""
-        if self.islands is None:
+        if self.components is None:
             return None
-        return np.asarray(self.islands[start:stop, None] != self.islands[None, start:])
+        return np.asarray(self.components[start:stop, None] != self.components[None, start:])
 
 
 def lower_squared(metric: Any, i: int, j: int) -> Fraction:
@@ -182,7 +182,7 @@ def root_below(square: Fraction) -> Fraction:
 
 def float_view(metric: Any) -> FloatView:
     """The metric as rows of floats; infinite exactly where the distance is."""
-    view, known = _finite_view(metric), islands(metric)
+    view, known = _finite_view(metric), finite_components(metric)
     if known is None:
         return view
     marks = np.array(known, dtype=np.intp)
@@ -190,7 +190,7 @@ def float_view(metric: Any) -> FloatView:
     def rows(start: int, stop: int) -> Floats:
         return np.where(marks[start:stop, None] != marks[None, start:], np.inf, view.rows(start, stop))
 
-    return replace(view, rows=rows, islands=marks)
+    return replace(view, rows=rows, components=marks)
 
 
 @singledispatch

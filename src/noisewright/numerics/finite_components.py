@@ -10,17 +10,17 @@ from noisewright.problem.metrics import Islands, Matrix, Scaled, Sum, WithAbsent
 
 
 @singledispatch
-def islands(metric: Any) -> Islands | None:
+def finite_components(metric: Any) -> Islands | None:
     """The island of each element, exactly; None where every distance is finite."""
     return None
 
 
-@islands.register
+@finite_components.register
 def _components_of_matrix(metric: Matrix) -> Islands | None:
     return metric.islands
 
 
-@islands.register
+@finite_components.register
 def _components_of_attributes(metric: Attributes) -> Islands | None:
     """Elements are on one island if their values are, attribute by attribute."""
     if not any(metric.value_islands):
@@ -29,19 +29,19 @@ def _components_of_attributes(metric: Attributes) -> Islands | None:
     return _joined([tuple(v[c] for v, c in zip(of_values, codes, strict=True)) for codes in metric.codes])
 
 
-@islands.register
+@finite_components.register
 def _components_of_scaled(metric: Scaled) -> Islands | None:
-    return islands(metric.metric)
+    return finite_components(metric.metric)
 
 
-@islands.register
+@finite_components.register
 def _components_of_sum(metric: Sum) -> Islands | None:
     """A sum is finite where all of its parts are."""
-    parts = [islands(part) or (0,) * metric.size for part in metric.parts]
+    parts = [finite_components(part) or (0,) * metric.size for part in metric.parts]
     return _joined(list(zip(*parts, strict=True)))
 
 
-@islands.register
+@finite_components.register
 def _components_of_with_absent(metric: WithAbsent) -> Islands | None:
     """Leaving and coming back joins everybody."""
     return None

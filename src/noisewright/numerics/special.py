@@ -194,8 +194,8 @@ def _smooth_rest(decay: Fraction, start: Fraction, stride: Fraction, power: Exac
 
 
 def _terms(decay: float, power: float, bits: int) -> int:
-    reach = bits * math.log(2)
-    return 16 + math.ceil((reach + power * math.log1p(reach + power) + power) / decay)
+    window = bits * math.log(2)
+    return 16 + math.ceil((window + power * math.log1p(window + power) + power) / decay)
 
 
 @lru_cache(maxsize=64)

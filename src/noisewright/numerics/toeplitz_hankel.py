@@ -294,8 +294,8 @@ def prefix_squares(mirror: Mirror, sequence: Wholes, runs: Runs) -> tuple[Floats
         beyond = sums[2 * p + 2 + gap : 2 * n + gap : 2] - sums[2 * p + 1 + gap : p + n + gap]
         inner[p + 1 :] += jump * (near + mirror.sign * beyond)
     found = np.cumsum(cells**2 * diagonal + 2 * cells * inner)
-    reach = 4 * float(np.abs(sums).max()) * sum(abs(jump) for _, jump in steps)
-    once = 2 * (len(steps) + 8) * reach + 8 * (float(diagonal.max()) + 2 * reach) + float(found.max())
+    largest = 4 * float(np.abs(sums).max()) * sum(abs(jump) for _, jump in steps)
+    once = 2 * (len(steps) + 8) * largest + 8 * (float(diagonal.max()) + 2 * largest) + float(found.max())
     off = Fraction(1.01 * n * once) / 2**53 / Fraction(float(found.min()))
     return found * (float(scale) * float(top) ** 2), off / (1 - off)
 

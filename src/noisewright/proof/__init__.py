@@ -13,6 +13,6 @@
 - conversions: what one requirement implies about another
 - costs: what a release brings to each sum that a ledger may keep
 
-In the words of the literature: *reach* is the sensitivity, rounding included; the *profile*, the least delta at each
-epsilon, is the hockey-stick divergence; a *log-ratio* is a privacy loss.
+The *sensitivity* includes rounding; the *profile*, the least delta at each epsilon, is the hockey-stick divergence; a
+*log-ratio* is a privacy loss.
 """

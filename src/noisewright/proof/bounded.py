@@ -106,15 +106,15 @@ def bounded_ratio(mechanism: Any, epsilon: Fraction) -> tuple[Fraction, str]:
 @bounded_ratio.register
 def _bounded_ratio_of_rows(mechanism: Rows, epsilon: Fraction) -> tuple[Fraction, str]:
     """Ratios of integers in every column, over the window of rows that each row can be turned into."""
-    reach = mechanism.grid.reach(mechanism.query.reach)
-    worst = max(_window_ratio(column, reach) for column in zip(*mechanism.weights, strict=True))
-    return _log_of(worst, epsilon), "pure/rows-within-reach"
+    ends = mechanism.grid.reach(mechanism.query.reach)
+    worst = max(_window_ratio(column, ends) for column in zip(*mechanism.weights, strict=True))
+    return _log_of(worst, epsilon), "pure/rows-within-sensitivity"
 
 
-def _window_ratio(column: tuple[int, ...], reach: list[int]) -> Fraction:
-    """Largest ratio between two entries i <= j <= reach[i]."""
+def _window_ratio(column: tuple[int, ...], ends: list[int]) -> Fraction:
+    """Largest ratio between two entries i <= j <= ends[i]."""
     top, bottom = 1, 1
-    for high, low in extremes(column, column, reach):
+    for high, low in extremes(column, column, ends):
         if not low and high:
             raise UncertifiedError("refused: an output is possible for one answer and impossible for its neighbour.")
         if low and high * bottom > top * low:
@@ -171,12 +171,12 @@ def _bounded_ratio_of_truncated(mechanism: Truncated, epsilon: Fraction) -> tupl
     the ratio of both masses there is a mean of the densities' ratios beyond it, so it is no less than any inside.
     [Liu19, theory#the-privacy-profile-of-one-number]
     """
-    reach = mechanism.grid.reach(mechanism.query.reach)
+    ends = mechanism.grid.reach(mechanism.query.reach)
     worst = Fraction(0)
     with precision(_BITS):
         for end in mechanism.query.outputs:
             logs = [_log_at_end(mechanism, mechanism.centre(i), end) for i in range(mechanism.grid.last + 1)]
-            windows = extremes([upper(v) for v in logs], [lower(v) for v in logs], reach)
+            windows = extremes([upper(v) for v in logs], [lower(v) for v in logs], ends)
             worst = max(worst, *(high - low for high, low in windows))
     rule = "pure/truncated-at-ends" if mechanism.ends == "cut" else "pure/inflated-at-ends"
     bound = _rounded_up(worst)

@@ -13,7 +13,7 @@ from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import above, show
 from noisewright.problem.privacy import METRIC, MetricPrivacy, PureDP, Requirement
 from noisewright.problem.records import load_room
-from noisewright.proof.provers import PROVERS
+from noisewright.proof.provers import PROVERS, current_rule
 
 load_room("noisewright.proof", later=("profiles", "costs"))
 
@@ -123,6 +123,10 @@ def certify(mechanism: Mechanism, requirement: Requirement) -> Certificate:
 def certificate_matches(certificate: Certificate, claimed: Mapping[str, Any]) -> bool:
     """Whether a claim read from a file says exactly what was proven just now.
 
-    Claims of older versions do not name their neighbours; one that does must name the right ones.
+    Claims of older versions do not name their neighbours; one that does must name the right ones. Rules may be called
+    as they were at first.
     """
-    return certificate.to_dict() == {"neighbours": certificate.neighbours, **claimed}
+    said = {"neighbours": certificate.neighbours, **claimed}
+    if isinstance(said.get("rule"), str):
+        said["rule"] = current_rule(said["rule"])
+    return certificate.to_dict() == said

@@ -31,13 +31,13 @@ from noisewright.problem.privacy import (
     Requirement,
     ZeroConcentratedDP,
 )
-from noisewright.proof.linear import squared_reach as column_reach
+from noisewright.proof.linear import column_squared_sensitivity
 from noisewright.proof.provers import PROVERS
 from noisewright.proof.renyi import concentrated_rho, pure_to_renyi
-from noisewright.proof.strategies import squared_reach as strategy_reach
-from noisewright.proof.vector_gaussian import frame_reach, gaussian_reach
+from noisewright.proof.strategies import strategy_squared_sensitivity
+from noisewright.proof.vector_gaussian import frame_squared_sensitivity, vector_squared_sensitivity
 
-Pair = tuple[Fraction, Fraction]
+EpsilonDelta = tuple[Fraction, Fraction]
 NO_DELTA = Fraction(0)
 _BITS = 192
 _GRID = 1 << 80
@@ -55,13 +55,13 @@ class Costs(Protocol):
     def pure(self) -> Fraction | None:
         """Epsilon of pure privacy."""
 
-    def pair(self, spare: Fraction = NO_DELTA) -> Pair | None:
+    def pair(self, spare: Fraction = NO_DELTA) -> EpsilonDelta | None:
         """One (epsilon, delta), chosen once."""
 
-    def gaussian(self, spare: Fraction = NO_DELTA) -> Pair | None:
+    def gaussian(self, spare: Fraction = NO_DELTA) -> EpsilonDelta | None:
         """(mu^2, delta): but for delta, no easier to tell apart than normal laws at distance mu."""
 
-    def concentrated(self, spare: Fraction = NO_DELTA) -> Pair | None:
+    def concentrated(self, spare: Fraction = NO_DELTA) -> EpsilonDelta | None:
         """(rho, delta): but for delta, the Renyi divergence of every order a > 1 is at most rho a."""
 
     def divergence(self, order: Fraction) -> Fraction | None:
@@ -98,14 +98,14 @@ class MechanismCosts:
         said = self._held.epsilon if self._said_pair() and not self._certificate.bound else None
         return _smaller(said, self._proven(PureDP(LARGEST_EPSILON)))
 
-    def pair(self, spare: Fraction = NO_DELTA) -> Pair | None:
+    def pair(self, spare: Fraction = NO_DELTA) -> EpsilonDelta | None:
         """What the certificate says; (epsilon, 0) where pure privacy is proven at no larger an epsilon."""
         pure = self.pure()
         if self._said_pair() and (pure is None or pure > self._held.epsilon):
             return self._held.epsilon, self._certificate.bound
         return None if pure is None else (pure, Fraction(0))
 
-    def gaussian(self, spare: Fraction = NO_DELTA) -> Pair | None:
+    def gaussian(self, spare: Fraction = NO_DELTA) -> EpsilonDelta | None:
         """The squared length of the longest difference in units of continuous Gaussian noise, or what a pair implies.
 
         Rule: the worst (epsilon, delta)-private pair of laws is revealed with probability delta and else randomised
@@ -121,7 +121,7 @@ class MechanismCosts:
         pair = self.pair()
         return _chosen(_smaller(square, implied), None if pair is None else (squared_of_pure(pair[0]), pair[1]))
 
-    def concentrated(self, spare: Fraction = NO_DELTA) -> Pair | None:
+    def concentrated(self, spare: Fraction = NO_DELTA) -> EpsilonDelta | None:
         """The proven rho; epsilon^2 / 2 of pure privacy, or of a pair with its delta.
 
         Rule: pure epsilon implies rho = epsilon^2 / 2; what a pair leaves open is a pure release but for delta.
@@ -175,7 +175,7 @@ def _smaller(one: Fraction | None, other: Fraction | None) -> Fraction | None:
     return min(found, default=None)
 
 
-def _chosen(whole: Fraction | None, but_for_delta: Pair | None) -> Pair | None:
+def _chosen(whole: Fraction | None, but_for_delta: EpsilonDelta | None) -> EpsilonDelta | None:
     """What holds without a delta, unless what holds but for one is smaller by more than a tenth."""
     if but_for_delta is None or (whole is not None and whole <= but_for_delta[0] / _WORTH_A_DELTA):
         return None if whole is None else (whole, Fraction(0))
@@ -246,26 +246,26 @@ def _gaussian_square_of_alike(mechanism: IdenticalNoise) -> Fraction | None:
 @gaussian_square.register
 def _gaussian_square_of_per_coordinate(mechanism: PerCoordinate) -> Fraction | None:
     laws = [part.law for part in mechanism.parts if part is not None]
-    return gaussian_reach(mechanism) if laws and all(isinstance(law, Gaussian) for law in laws) else None
+    return vector_squared_sensitivity(mechanism) if laws and all(isinstance(law, Gaussian) for law in laws) else None
 
 
 @gaussian_square.register
 def _gaussian_square_of_linear_gaussian(mechanism: LinearGaussian) -> Fraction | None:
-    longest = frame_reach(mechanism.query, mechanism.matrix, mechanism.step)
+    longest = frame_squared_sensitivity(mechanism.query, mechanism.matrix, mechanism.step)
     return longest * (mechanism.step / mechanism.std) ** 2
 
 
 @gaussian_square.register
 def _gaussian_square_of_gaussian_strategy(mechanism: GaussianStrategy) -> Fraction | None:
-    return strategy_reach(mechanism)
+    return strategy_squared_sensitivity(mechanism)
 
 
 @gaussian_square.register
 def _gaussian_square_of_column_gaussian(mechanism: ColumnGaussian) -> Fraction | None:
-    return column_reach(mechanism) / mechanism.std**2
+    return column_squared_sensitivity(mechanism) / mechanism.std**2
 
 
-def law_square(law: Any, reach: Fraction) -> Fraction | None:
+def law_square(law: Any, sensitivity: Fraction) -> Fraction | None:
     """mu^2 of continuous Gaussian noise on a number that moves by so much at most; None for other laws."""
     normal = isinstance(law, Gaussian) or (isinstance(law, GeneralizedGaussian) and law.power == 2)
-    return 2 * concentrated_rho(law, reach)[0] if normal else None
+    return 2 * concentrated_rho(law, sensitivity)[0] if normal else None

@@ -54,11 +54,11 @@ def approximate_columns(mechanism: ColumnGaussian, requirement: ApproxDP) -> Pro
     a function of Gaussian noise, and delta grows with the length; the way back is post-processing.
     [theory#metric-privacy]
     """
-    squared = squared_reach(mechanism) / mechanism.std**2
+    squared = column_squared_sensitivity(mechanism) / mechanism.std**2
     return (gaussian_delta(requirement.epsilon, squared) if squared else Fraction(0)), "approximate/gaussian-columns"
 
 
-def squared_reach(mechanism: ColumnGaussian) -> Fraction:
+def column_squared_sensitivity(mechanism: ColumnGaussian) -> Fraction:
     """At least the largest squared length, in cells, by which replacing one person moves the cells of the sums.
 
     Guarantees: the longest difference of two columns is found in floats and proven for every pair, in rationals

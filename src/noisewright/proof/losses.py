@@ -32,7 +32,7 @@ from noisewright.numerics.balls import Ball, ball, ceil_scaled, lower, upper
 from noisewright.numerics.bisection import first_true
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import UncertifiedError
-from noisewright.proof.approximate import cells_within, whole_reach
+from noisewright.proof.approximate import cells_within, integer_sensitivity
 from noisewright.proof.pure import pure_bound
 
 MASS_BITS = 96
@@ -50,7 +50,7 @@ class RandomizedResponse:
 
 
 @dataclass(frozen=True, slots=True)
-class Losses:
+class LossTable:
     """masses[i] 2^-96 at a loss of (first + i) cells and `slack` more; `infinite` 2^-96 where Q has no mass."""
 
     masses: list[int]
@@ -59,7 +59,7 @@ class Losses:
     slack: Fraction = NO_LOSS
 
 
-class Grid:
+class LossTableBuilder:
     """Masses that are being collected, at both signs of the loss."""
 
     def __init__(self, cell: Fraction, slack: Fraction = NO_LOSS) -> None:
@@ -92,10 +92,10 @@ class Grid:
         if mirrored:
             self._masses[-place] += _units(mass * ball(-loss).exp())
 
-    def losses(self) -> Losses:
+    def losses(self) -> LossTable:
         first, last = min(self._masses), max(self._masses)
         masses = [self._masses[i] for i in range(first, last + 1)]
-        return Losses(masses, first, self._infinite, self._slack)
+        return LossTable(masses, first, self._infinite, self._slack)
 
 
 def _units(mass: Ball) -> int:
@@ -104,7 +104,7 @@ def _units(mass: Ball) -> int:
 
 
 @singledispatch
-def loss_masses(law: Any, shift: Fraction, cell: Fraction) -> Losses:
+def loss_masses(law: Any, shift: Fraction, cell: Fraction) -> LossTable:
     """The table of a symmetric log-concave law: its loss does not decrease in x.
 
     The knots are floats near the places where the loss passes the multiples of the cell; how far the loss is from
@@ -113,11 +113,11 @@ def loss_masses(law: Any, shift: Fraction, cell: Fraction) -> Losses:
     """
     end = law.bound - shift if isinstance(law, TruncatedLaplace) else None
     if end is not None and end <= -shift / 2:
-        return Losses([0], 0, 1 << MASS_BITS)
+        return LossTable([0], 0, 1 << MASS_BITS)
     top = largest_loss(law, shift)
     knots = _knots(law, shift, cell, end, top)
     slack = _slack(law, shift, cell, knots)
-    grid = Grid(cell, slack)
+    grid = LossTableBuilder(cell, slack)
     places = [-shift / 2, *knots, *([] if end is None else [end])]
     tails = [(law.sf(t, BALLS), law.sf(t + shift, BALLS)) for t in places]
     highest = None if top is None else math.ceil(top / cell)
@@ -206,9 +206,9 @@ def _slack(law: Any, shift: Fraction, cell: Fraction, knots: list[Fraction]) -> 
 
 
 @loss_masses.register
-def _loss_masses_of_randomized_response(law: RandomizedResponse, shift: Fraction, cell: Fraction) -> Losses:
+def _loss_masses_of_randomized_response(law: RandomizedResponse, shift: Fraction, cell: Fraction) -> LossTable:
     """The bound with probability e^bound / (1 + e^bound), minus it else; both with the shares exchanged under Q."""
-    grid, grown = Grid(cell), ball(law.bound).exp()
+    grid, grown = LossTableBuilder(cell), ball(law.bound).exp()
     grid.add(grown / (1 + grown), 1 / (1 + grown), math.floor(law.bound / cell), math.ceil(law.bound / cell))
     return grid.losses()
 
@@ -240,28 +240,28 @@ WHOLE = (DiscreteLaplace, DiscreteGaussian, Tabulated)
 
 
 @loss_masses.register
-def _loss_masses_of_discrete_gaussian(law: DiscreteGaussian, shift: Fraction, cell: Fraction) -> Losses:
+def _loss_masses_of_discrete_gaussian(law: DiscreteGaussian, shift: Fraction, cell: Fraction) -> LossTable:
     """Loss (2k + shift) shift / (2 std^2) of the whole number k."""
     far = first_true(lambda k: float(law.tail(k, FLOATS)) < NEGLIGIBLE, 0, 1 << 40)
-    return _whole(lambda k: law.tail(k, BALLS), whole_reach(shift), cell, shift / (2 * law.std**2), far, None)
+    return _whole(lambda k: law.tail(k, BALLS), integer_sensitivity(shift), cell, shift / (2 * law.std**2), far, None)
 
 
 @loss_masses.register
-def _loss_masses_of_discrete_laplace(law: DiscreteLaplace, shift: Fraction, cell: Fraction) -> Losses:
+def _loss_masses_of_discrete_laplace(law: DiscreteLaplace, shift: Fraction, cell: Fraction) -> LossTable:
     """Loss (2k + shift) / scale up to 0, and shift / scale from there on."""
     fade = ball(-1 / law.scale).exp()
 
     def tail(k: int) -> Ball:
         return fade**k / (1 + fade) if k > 0 else 1 - fade ** (1 - k) / (1 + fade)
 
-    return _whole(tail, whole_reach(shift), cell, 1 / law.scale, 0, shift / law.scale)
+    return _whole(tail, integer_sensitivity(shift), cell, 1 / law.scale, 0, shift / law.scale)
 
 
 def _whole(
     tail: Callable[[int], Ball], shift: int, cell: Fraction, slope: Fraction, last: int, top: Fraction | None
-) -> Losses:
+) -> LossTable:
     """Whole numbers k with losses slope (2k + shift); those from `last` on are one set, of losses up to `top`."""
-    grid = Grid(cell)
+    grid = LossTableBuilder(cell)
 
     def add(k: int, after: int | None, low: Fraction, high: Fraction | None, *, mirrored: bool = True) -> None:
         beyond = (ball(0), ball(0)) if after is None else (tail(after), tail(after + shift))
@@ -281,14 +281,14 @@ def _whole(
 
 
 @loss_masses.register
-def _loss_masses_of_tabulated(law: Tabulated, shift: Fraction, cell: Fraction) -> Losses:
+def _loss_masses_of_tabulated(law: Tabulated, shift: Fraction, cell: Fraction) -> LossTable:
     """Cell by cell, with the shift rounded up to whole cells.
 
     Valid for: weights that fall outward, for which a larger shift dominates a smaller one.
     """
     if any(a < b for a, b in pairwise(law.weights)):
         raise UncertifiedError("refused: losses of a tabulated law are composed where its weights fall outward.")
-    moved, total, grid = cells_within(law, shift), law.total, Grid(cell)
+    moved, total, grid = cells_within(law, shift), law.total, LossTableBuilder(cell)
     odd, count = 0 if law.edge else 1, len(law.weights)
     middle, rest = divmod(-moved - odd, 2)
     for i in range(middle + rest, count):

@@ -11,7 +11,7 @@ from noisewright.mechanisms.linear.noise import LinearElliptical, LinearLaplace
 from noisewright.mechanisms.linear.synthetic import MOST_CANDIDATES, MetricExponential, MetricMWEM, MetricSmallDB
 from noisewright.mechanisms.selection import MetricChoice
 from noisewright.numerics.distances import float_view
-from noisewright.numerics.finite_components import islands
+from noisewright.numerics.finite_components import finite_components
 from noisewright.numerics.pairs import Cost, longer, violation
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.metrics import Hamming, Scaled
@@ -126,7 +126,7 @@ def farthest(metric: Any) -> Fraction:
     """
     if isinstance(metric, Hamming):
         return metric.epsilon
-    if islands(metric) is not None:
+    if finite_components(metric) is not None:
         raise UncertifiedError(
             "refused: some elements are infinitely far apart, and replacing one by the other has no finite epsilon."
         )
@@ -141,7 +141,7 @@ def farthest(metric: Any) -> Fraction:
 
 def _check_still(metric: Any, rows: Iterable[Iterable[int]]) -> None:
     """Refuse a row without noise that differs between two elements at a finite distance, in whole numbers."""
-    known = islands(metric) or (0,) * metric.size
+    known = finite_components(metric) or (0,) * metric.size
     for row in rows:
         first: dict[int, tuple[int, int]] = {}
         for i, (island, value) in enumerate(zip(known, row, strict=True)):

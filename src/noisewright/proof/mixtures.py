@@ -40,17 +40,17 @@ _MOST_DOUBLINGS = 100
 Cell = tuple[Fraction, Fraction]
 
 
-def mixture_delta(law: GaussianMixture, epsilon: Fraction, reach: Fraction) -> Fraction:
+def mixture_delta(law: GaussianMixture, epsilon: Fraction, sensitivity: Fraction) -> Fraction:
     """A rational at or above the delta of a Gaussian mixture, and within a millionth of it or so.
 
-    Rule: with parts of weight w_i and deviation s_i, f(x) - e^epsilon f(x + reach) is the sum of w_i f_i(x) r_i(x),
-    where r_i(x) = 1 - e^(epsilon - (2 x reach + reach^2) / (2 s_i^2)). Divided by the density of the widest part it is
-    enclosed on a cell by the mean value theorem. Cells where it is positive count with their masses, where it is
-    negative with nothing; what stays undecided counts with its largest height times its width, and all beyond 12 of
-    the largest deviations with its mass. [theory#the-privacy-profile-of-one-number]
+    Rule: with D the sensitivity and parts of weight w_i and deviation s_i, f(x) - e^epsilon f(x + D) is the sum of
+    w_i f_i(x) r_i(x), where r_i(x) = 1 - e^(epsilon - (2 x D + D^2) / (2 s_i^2)). Divided by the density of the widest
+    part it is enclosed on a cell by the mean value theorem. Cells where it is positive count with their masses, where
+    it is negative with nothing; what stays undecided counts with its largest height times its width, and all beyond
+    12 of the largest deviations with its mass. [theory#the-privacy-profile-of-one-number]
     """
     with precision(_BITS):
-        profile = _Profile(law, epsilon, reach)
+        profile = _Profile(law, epsilon, sensitivity)
         for bits in _FINENESS:
             found = profile.integral(Fraction(1, 1 << bits))
             # Thousands of undecided cells then weigh less than a millionth of what was found.
@@ -60,22 +60,22 @@ def mixture_delta(law: GaussianMixture, epsilon: Fraction, reach: Fraction) -> F
 
 
 class _Profile:
-    """f(x) - e^epsilon f(x + reach) of a Gaussian mixture, cell by cell."""
+    """f(x) - e^epsilon f(x + sensitivity) of a Gaussian mixture, cell by cell."""
 
-    def __init__(self, law: GaussianMixture, epsilon: Fraction, reach: Fraction) -> None:
-        self._law, self._reach, self._grown = law, reach, ball(epsilon).exp()
+    def __init__(self, law: GaussianMixture, epsilon: Fraction, sensitivity: Fraction) -> None:
+        self._law, self._sensitivity, self._grown = law, sensitivity, ball(epsilon).exp()
         widest = max(law.stds)
         # Of each part: weight / std, the exponent of its rise at 0 and its slope, and that of its share.
         self._parts = [
             (
                 ball(w / s),
-                ball(epsilon - reach**2 / (2 * s**2)),
-                ball(reach / s**2),
+                ball(epsilon - sensitivity**2 / (2 * s**2)),
+                ball(sensitivity / s**2),
                 ball((1 / widest**2 - 1 / s**2) / 2),
             )
             for s, w in zip(law.stds, law.weights, strict=True)
         ]
-        self._far, self._fall = _FAR * widest + reach, ball(-1 / (2 * widest**2))
+        self._far, self._fall = _FAR * widest + sensitivity, ball(-1 / (2 * widest**2))
         self._unit = 1 / (2 * BALLS.pi()).sqrt()
 
     def integral(self, smallest: Fraction) -> Fraction:
@@ -101,7 +101,7 @@ class _Profile:
 
     def _first_cells(self) -> list[Cell]:
         """From left to right, the first one last."""
-        edges, step = [-self._reach / 2], min(self._law.stds)
+        edges, step = [-self._sensitivity / 2], min(self._law.stds)
         while edges[-1] < self._far:
             edges.append(min(self._far, edges[-1] + step))
             step *= 2
@@ -119,15 +119,15 @@ class _Profile:
 
     def _mass(self, a: Fraction, b: Fraction) -> Ball:
         sf = self._law.sf
-        shifted = sf(a + self._reach, BALLS) - sf(b + self._reach, BALLS)
+        shifted = sf(a + self._sensitivity, BALLS) - sf(b + self._sensitivity, BALLS)
         return sf(a, BALLS) - sf(b, BALLS) - self._grown * shifted
 
 
-def two_fold_delta(law: TwoFold, epsilon: Fraction, reach: Fraction) -> Fraction:
+def two_fold_delta(law: TwoFold, epsilon: Fraction, sensitivity: Fraction) -> Fraction:
     """A rational just above the delta of two-fold noise.
 
-    Rule: ln g is convex and falls, g being the density of |X| (see `pure`). So the loss ln f(x) - ln f(x + reach)
-    rises from 0 at -reach/2 to its largest value at 0 and does not rise from there on: it exceeds epsilon between
+    Rule: ln g is convex and falls, g being the density of |X| (see `pure`). So the loss ln f(x) - ln f(x + sensitivity)
+    rises from 0 at -sensitivity/2 to its largest value at 0 and does not rise from there on: it exceeds epsilon between
     two places around 0, of which the second may be infinite. Masses are taken between enclosures of the two.
     [theory#the-privacy-profile-of-one-number]
     """
@@ -136,37 +136,37 @@ def two_fold_delta(law: TwoFold, epsilon: Fraction, reach: Fraction) -> Fraction
         fold = law.fold
 
         def above(x: Fraction) -> bool:
-            return bool(_height(fold, abs(x)) > grown * _height(fold, x + reach))
+            return bool(_height(fold, abs(x)) > grown * _height(fold, x + sensitivity))
 
         def below(x: Fraction) -> bool:
-            return bool(_height(fold, abs(x)) < grown * _height(fold, x + reach))
+            return bool(_height(fold, abs(x)) < grown * _height(fold, x + sensitivity))
 
         if not above(Fraction(0)):
             # Not certainly above anywhere: the exact bound, where it is one, is the pure rule's affair.
             return Fraction(0) if below(Fraction(0)) else Fraction(1)
-        fine = _FINE * reach
-        first = turn(lambda x: not below(x), -reach / 2, Fraction(0), within=fine)[0]
+        fine = _FINE * sensitivity
+        first = turn(lambda x: not below(x), -sensitivity / 2, Fraction(0), within=fine)[0]
         surely = turn(above, first, Fraction(0), within=fine)[1]
-        p, q = law.sf(first, BALLS), law.sf(surely + reach, BALLS)
+        p, q = law.sf(first, BALLS), law.sf(surely + sensitivity, BALLS)
         # A rate is never below the lowest, nor is the loss on the right of 0 below that rate times the shift.
-        if fold.lowest * reach < epsilon:
-            before, after = _end(above, below, reach)
-            q = q - law.sf(before + reach, BALLS)
+        if fold.lowest * sensitivity < epsilon:
+            before, after = _end(above, below, sensitivity)
+            q = q - law.sf(before + sensitivity, BALLS)
             p = p if after is None else p - law.sf(after, BALLS)
         return min(Fraction(1), shortened(max(Fraction(0), upper(p - grown * q)), _DIGITS))
 
 
 def _end(
-    above: Callable[[Fraction], bool], below: Callable[[Fraction], bool], reach: Fraction
+    above: Callable[[Fraction], bool], below: Callable[[Fraction], bool], sensitivity: Fraction
 ) -> tuple[Fraction, Fraction | None]:
     """A place before the one where the loss falls to epsilon, and one behind it, if one is found."""
     last = Fraction(0)
     for i in range(_MOST_DOUBLINGS):
-        if below(reach * 2**i):
-            fails, passes = turn(below, last, reach * Fraction(2**i), within=_FINE * reach * 2**i)
-            return turn(lambda x: not above(x), last, fails, within=_FINE * reach * 2**i)[0], passes
-        if above(reach * 2**i):
-            last = reach * 2**i
+        if below(sensitivity * 2**i):
+            fails, passes = turn(below, last, sensitivity * Fraction(2**i), within=_FINE * sensitivity * 2**i)
+            return turn(lambda x: not above(x), last, fails, within=_FINE * sensitivity * 2**i)[0], passes
+        if above(sensitivity * 2**i):
+            last = sensitivity * 2**i
     return last, None
 
 
@@ -198,14 +198,14 @@ def renyi_ball(law: TwoFold, shift: Fraction, alpha: Fraction) -> Ball:
         return moment.log() / ball(alpha - 1)
 
 
-def two_fold_renyi(law: TwoFold, alpha: Fraction, reach: Fraction) -> tuple[Fraction, str]:
-    """Upper bound of the divergence over all shifts up to `reach`.
+def two_fold_renyi(law: TwoFold, alpha: Fraction, sensitivity: Fraction) -> tuple[Fraction, str]:
+    """Upper bound of the divergence over all shifts up to `sensitivity`.
 
     The largest shift is the worst: for t >= 0 the best set {f(x) > e^t f(x - s)} is an interval (-a, b)
     around zero, and the derivative of its advantage in s is e^t (g(s - b) - g(s + a)) >= 0, since g does not
     increase; the divergence is a positive mixture of such advantages.
     """
-    bound = upper(renyi_ball(law, reach, alpha))
+    bound = upper(renyi_ball(law, sensitivity, alpha))
     return Fraction(math.ceil(bound * _GRID), _GRID), "renyi/two-fold"
 
 
@@ -299,14 +299,14 @@ def laplace_condition(fold: Fold, sensitivity: Number = 1) -> LaplaceCondition:
         # Laplace noise itself: both sides are the same number.
         cost = fold.rates[0] * shift
         return LaplaceCondition((cost, cost), (cost, cost))
-    reach = exponential_reach(fold)
+    radius = convergence_radius(fold)
     with precision(_FOLD_BITS):
         at_zero, at_shift = fold.slope(ball(0), BALLS), fold.slope(ball(shift), BALLS)
         if not (at_zero.is_finite() and bool(at_shift > 0)):
             raise UncertifiedError("the density of this two-fold law could not be enclosed; nothing is proven.")
         epsilon = (at_zero / at_shift).log()
         spent = lower(epsilon), upper(epsilon)
-        if reach is not None and shift >= reach:
+        if radius is not None and shift >= radius:
             return LaplaceCondition(spent, None)
         averaged = fold.transform(ball(-shift), BALLS)
         if not (averaged.is_finite() and bool(averaged > 0)):
@@ -352,7 +352,7 @@ def _checked(fold: Fold, length: Number) -> Fraction:
     return shift
 
 
-def exponential_reach(fold: Fold) -> Fraction | None:
+def convergence_radius(fold: Fold) -> Fraction | None:
     """E e^(su) is shown to be finite for every s below this; None where it is for every s."""
     match fold:
         case GammaFold():
@@ -362,6 +362,6 @@ def exponential_reach(fold: Fold) -> Fraction | None:
         case FormulaFold():
             return Fraction(0)
         case Ensemble():
-            parts = [(a, exponential_reach(part)) for a, part in zip(fold.coefficients, fold.parts, strict=True)]
-            return min((reach / a for a, reach in parts if reach is not None), default=None)
+            parts = [(a, convergence_radius(part)) for a, part in zip(fold.coefficients, fold.parts, strict=True)]
+            return min((radius / a for a, radius in parts if radius is not None), default=None)
     return None

@@ -24,7 +24,7 @@ from noisewright.proof.probabilistic import probabilistic_delta
 from noisewright.proof.provers import proves
 from noisewright.proof.pure import pure_bound
 from noisewright.proof.renyi import concentrated_rho, pure_to_renyi, renyi_divergence
-from noisewright.proof.vector_gaussian import frame_reach, gaussian_in_ball
+from noisewright.proof.vector_gaussian import frame_squared_sensitivity, gaussian_in_ball
 from noisewright.proof.vectors import (
     Cost,
     largest_sum,
@@ -113,7 +113,7 @@ def renyi_linear_gaussian(mechanism: LinearGaussian, requirement: RenyiDP) -> Pr
 
 
 def _frame(mechanism: LinearGaussian) -> Fraction:
-    longest = frame_reach(mechanism.query, mechanism.matrix, mechanism.step)
+    longest = frame_squared_sensitivity(mechanism.query, mechanism.matrix, mechanism.step)
     return longest * (mechanism.step / mechanism.std) ** 2
 
 

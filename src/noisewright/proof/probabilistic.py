@@ -27,35 +27,35 @@ from noisewright.proof.approximate import BITS, cells_within, from_pure, line_of
 _SCALE_BITS = 128
 
 
-def probabilistic_delta(mechanism: Additive, epsilon: Fraction, reach: Fraction) -> tuple[Fraction, str]:
-    """Least proven delta of the lattice noise at this epsilon, over all shifts up to a reach of whole steps."""
+def probabilistic_delta(mechanism: Additive, epsilon: Fraction, sensitivity: Fraction) -> tuple[Fraction, str]:
+    """Least proven delta of the lattice noise at this epsilon, over all shifts up to a sensitivity of whole steps."""
     law = mechanism.law
-    found = from_pure(law, epsilon, reach)
+    found = from_pure(law, epsilon, sensitivity)
     if found is not None:
         return found[0], found[1].replace("approximate/", "probabilistic/")
     if isinstance(law, Tabulated):
-        return tabulated_delta(law, epsilon, reach), "probabilistic/all-shifts-of-cells"
+        return tabulated_delta(law, epsilon, sensitivity), "probabilistic/all-shifts-of-cells"
     if isinstance(law, Piecewise) or not isinstance(law, LogConcave | DiscreteGaussian):
         raise UncertifiedError(f"there is no rule for the probabilistic delta of {type(law).__name__} noise.")
-    steps = int(reach / mechanism.lattice.step)
+    steps = int(sensitivity / mechanism.lattice.step)
     with precision(BITS):
         cells = _Cells(mechanism.noise, epsilon)
         return min(Fraction(1), _worst_shift(cells, steps)), "probabilistic/log-concave-cells"
 
 
-def tabulated_delta(law: Tabulated, epsilon: Fraction, reach: Fraction) -> Fraction:
+def tabulated_delta(law: Tabulated, epsilon: Fraction, sensitivity: Fraction) -> Fraction:
     """All cells that are, or whose neighbour is, more than e^epsilon times likelier, for every shift.
 
     Between whole shifts of cells the mass is the mixture of those at the two next to it.
     """
     scaled, line = scaled_factor(epsilon), line_of(law)
-    refuse_too_many(cells_within(law, reach), len(line))
+    refuse_too_many(cells_within(law, sensitivity), len(line))
 
     def mass(shift: int) -> int:
         pairs = zip(line, line[shift:] + [0] * shift, strict=True)
         return sum(a for a, b in pairs if (a << _SCALE_BITS) > scaled * b or (b << _SCALE_BITS) > scaled * a)
 
-    return min(Fraction(1), Fraction(max(map(mass, range(1, cells_within(law, reach) + 1))), law.total))
+    return min(Fraction(1), Fraction(max(map(mass, range(1, cells_within(law, sensitivity) + 1))), law.total))
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from noisewright.proof.probabilistic import probabilistic_delta
 from noisewright.proof.pure import pure_bound
 from noisewright.proof.renyi import concentrated_rho, renyi_divergence
 
-Rule = TypeVar("Rule", bound=Callable[[Any, Any], tuple[Fraction, str]])
+Prover = TypeVar("Prover", bound=Callable[[Any, Any], tuple[Fraction, str]])
 
 PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
     # Rule: rounding the answer to cells of a step that divides the sensitivity keeps the sensitivity; rounding the
@@ -30,11 +30,33 @@ PROVERS: dict[tuple[type, type], Callable[[Any, Any], tuple[Fraction, str]]] = {
 bound with what was claimed. Rules for other mechanisms enter themselves with `proves`."""
 
 
-def proves(requirement: type, *mechanisms: type) -> Callable[[Rule], Rule]:
+def proves(requirement: type, *mechanisms: type) -> Callable[[Prover], Prover]:
     """Enter the rule below as the one that proves the requirement for these mechanisms."""
 
-    def enter(rule: Rule) -> Rule:
+    def enter(rule: Prover) -> Prover:
         PROVERS.update({(mechanism, requirement): rule for mechanism in mechanisms})
         return rule
 
     return enter
+
+
+FIRST_RULES = {
+    "levels-within-sensitivity": "levels-within-reach",
+    "rows-within-sensitivity": "rows-within-reach",
+    "connect-the-dots": "dots-in-whole-numbers",
+}
+"""Parts of the names of rules that were called otherwise at first, in files and ledgers, and what they were called."""
+
+
+def current_rule(name: str) -> str:
+    """The name of a rule as it is called now, in a text that may call it as it was called at first."""
+    for now, first in FIRST_RULES.items():
+        name = name.replace(first, now)
+    return name
+
+
+def first_rule(name: str) -> str:
+    """The name of a rule as it was called at first, for digests that do not change with it."""
+    for now, first in FIRST_RULES.items():
+        name = name.replace(now, first)
+    return name

@@ -1,7 +1,7 @@
 """Pure bounds of laws, in exact rationals (where a bound is irrational, just above it).
 
-`pure_bound(law, reach)` returns a rational B such that f(x) <= e^B f(x + s) for almost every x
-and every shift |s| <= reach, and the name of the rule that shows it.
+`pure_bound(law, sensitivity)` returns a rational B such that f(x) <= e^B f(x + s) for almost every x
+and every shift |s| <= sensitivity, and the name of the rule that shows it.
 """
 
 from __future__ import annotations
@@ -32,70 +32,70 @@ _MOST_UNROLLED = 10**6
 
 
 @singledispatch
-def pure_bound(law: NoiseLaw, reach: Fraction) -> tuple[Fraction, str]:
-    """Least proven bound on the log-ratio over all shifts up to `reach`, and its rule."""
+def pure_bound(law: NoiseLaw, sensitivity: Fraction) -> tuple[Fraction, str]:
+    """Least proven bound on the log-ratio over all shifts up to `sensitivity`, and its rule."""
     raise UncertifiedError(f"there is no rule for laws of type {type(law).__name__}.")
 
 
 @pure_bound.register
-def _pure_bound_of_laplace(law: Laplace, reach: Fraction) -> tuple[Fraction, str]:
-    """|x + s| - |x| <= |s|, so the log-ratio is at most reach / scale."""
-    return reach / law.scale, "pure/laplace"
+def _pure_bound_of_laplace(law: Laplace, sensitivity: Fraction) -> tuple[Fraction, str]:
+    """|x + s| - |x| <= |s|, so the log-ratio is at most sensitivity / scale."""
+    return sensitivity / law.scale, "pure/laplace"
 
 
 @pure_bound.register
-def _pure_bound_of_discrete_laplace(law: DiscreteLaplace, reach: Fraction) -> tuple[Fraction, str]:
+def _pure_bound_of_discrete_laplace(law: DiscreteLaplace, sensitivity: Fraction) -> tuple[Fraction, str]:
     """The same inequality on the integers."""
-    return reach / law.scale, "pure/discrete-laplace"
+    return sensitivity / law.scale, "pure/discrete-laplace"
 
 
 @pure_bound.register
-def _pure_bound_of_two_fold(law: TwoFold, reach: Fraction) -> tuple[Fraction, str]:
-    """ln L'(0) - ln L'(reach), rounded up to a multiple of 2^-60.
+def _pure_bound_of_two_fold(law: TwoFold, sensitivity: Fraction) -> tuple[Fraction, str]:
+    """ln L'(0) - ln L'(D), D being the sensitivity, rounded up to a multiple of 2^-60.
 
     The density is g(|x|) with g = -L'/2 = E[u e^(-ux)]/2. By Hoelder's inequality ln g is convex, and
     it decreases, so for y >= 0 and 0 <= s the drop ln g(y) - ln g(y + s) is largest at y = 0. For any x
-    and |s| <= reach, |x + s| <= |x| + reach, so ln f(x) - ln f(x + s) <= ln g(|x|) - ln g(|x| + reach)
-    <= ln g(0) - ln g(reach), which is attained. A single rate is Laplace noise, where the drop is
-    exactly rate * reach.
+    and |s| <= D, |x + s| <= |x| + D, so ln f(x) - ln f(x + s) <= ln g(|x|) - ln g(|x| + D)
+    <= ln g(0) - ln g(D), which is attained. A single rate is Laplace noise, where the drop is
+    exactly rate * D.
     """
     fold = law.fold
     if isinstance(fold, Atoms) and len(fold.rates) == 1:
-        return fold.rates[0] * reach, "pure/two-fold"
+        return fold.rates[0] * sensitivity, "pure/two-fold"
     with precision(_BITS):
         at_zero = fold.slope(BALLS.real(0), BALLS)
-        at_reach = fold.slope(BALLS.real(reach), BALLS)
-        if not (at_zero.is_finite() and bool(at_reach > 0)):
+        at_sensitivity = fold.slope(BALLS.real(sensitivity), BALLS)
+        if not (at_zero.is_finite() and bool(at_sensitivity > 0)):
             raise UncertifiedError("the density of this two-fold law could not be enclosed; nothing is proven.")
-        bound = upper((at_zero / at_reach).log())
+        bound = upper((at_zero / at_sensitivity).log())
     # Rounded to a coarse grid, so that a later version of the ball arithmetic proves the very same number.
     return Fraction(math.ceil(bound * _GRID), _GRID), "pure/two-fold"
 
 
 @pure_bound.register
-def _pure_bound_of_piecewise(law: Piecewise, reach: Fraction) -> tuple[Fraction, str]:
-    """Largest level difference between cells less than `reach` apart, times the rate.
+def _pure_bound_of_piecewise(law: Piecewise, sensitivity: Fraction) -> tuple[Fraction, str]:
+    """Largest level difference between cells less than `sensitivity` apart, times the rate.
 
-    Two open cells contain points within reach of each other, beyond a null set, exactly if the gap
-    between them is below reach. A pair in a tail has the differences of the same pair moved inward
+    Two open cells contain points at most the sensitivity apart, beyond a null set, exactly if the gap
+    between them is below it. A pair in a tail has the differences of the same pair moved inward
     by whole periods, so the unrolled cells show every difference there is.
     """
-    if reach / law.period * len(law.levels) > _MOST_UNROLLED:
+    if sensitivity / law.period * len(law.levels) > _MOST_UNROLLED:
         raise UncertifiedError("refused: the period of this law is too short for the sensitivity to be checked.")
-    cells = law.unrolled(reach)
+    cells = law.unrolled(sensitivity)
     starts, ends, levels = zip(*cells, strict=True)
-    # All cells of a window are within reach of each other: each starts less than reach behind the first end.
-    windows = extremes(levels, levels, [bisect_left(starts, end + reach) - 1 for end in ends])
+    # The cells of a window are less than the sensitivity apart: each starts less than it behind the first end.
+    windows = extremes(levels, levels, [bisect_left(starts, end + sensitivity) - 1 for end in ends])
     worst = max(high - low for high, low in windows)
-    return worst * law.rate, "pure/levels-within-reach"
+    return worst * law.rate, "pure/levels-within-sensitivity"
 
 
-def extremes(highs: Sequence[Any], lows: Sequence[Any], reach: Sequence[int]) -> Iterator[tuple[Any, Any]]:
-    """The largest of `highs` and the smallest of `lows` in each window from i to reach[i], by sliding it along."""
+def extremes(highs: Sequence[Any], lows: Sequence[Any], ends: Sequence[int]) -> Iterator[tuple[Any, Any]]:
+    """The largest of `highs` and the smallest of `lows` in each window from i to ends[i], by sliding it along."""
     highest: deque[int] = deque()
     lowest: deque[int] = deque()
     added = 0
-    for i, last in enumerate(reach):
+    for i, last in enumerate(ends):
         while added <= last:
             while highest and highs[highest[-1]] <= highs[added]:
                 highest.pop()
@@ -112,19 +112,19 @@ def extremes(highs: Sequence[Any], lows: Sequence[Any], reach: Sequence[int]) ->
 
 
 @pure_bound.register
-def _pure_bound_of_smooth_law(law: SmoothLaw, reach: Fraction) -> tuple[Fraction, str]:
+def _pure_bound_of_smooth_law(law: SmoothLaw, sensitivity: Fraction) -> tuple[Fraction, str]:
     """|d/dx ln f| is at most the slope everywhere, so ln f changes by at most slope times the shift."""
     if law.slope is None:
         raise UncertifiedError(f"there is no rule for laws of type {type(law).__name__}.")
-    return reach * law.slope, f"pure/{law.CARD.kind}"
+    return sensitivity * law.slope, f"pure/{law.CARD.kind}"
 
 
 @pure_bound.register
-def _pure_bound_of_generalized_gaussian(law: GeneralizedGaussian, reach: Fraction) -> tuple[Fraction, str]:
-    """For power <= 1, |x + s|^p - |x|^p <= |s|^p, so the log-ratio is at most (reach / scale)^power."""
+def _pure_bound_of_generalized_gaussian(law: GeneralizedGaussian, sensitivity: Fraction) -> tuple[Fraction, str]:
+    """For power <= 1, |x + s|^p - |x|^p <= |s|^p, so the log-ratio is at most (sensitivity / scale)^power."""
     if law.power > 1:
         raise UncertifiedError(
             "refused: above power 1 the likelihood ratio of a generalized Gaussian is not bounded; ask for approximate"
             " or probabilistic privacy."
         )
-    return power_from_above(reach / law.scale, law.power), "pure/subadditive-power"
+    return power_from_above(sensitivity / law.scale, law.power), "pure/subadditive-power"

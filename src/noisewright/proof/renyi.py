@@ -31,7 +31,7 @@ _BITS = 128
 
 def power_affinity(power: Fraction, shift: Fraction, alpha: Fraction) -> Ball:
     """The integral for the density proportional to e^(-|x|^power), power >= 1, at scale 1."""
-    reach = _reach(power, shift, alpha)
+    far = _cut_off(power, shift, alpha)
     norm = 2 * BALLS.gamma(1 / power) / ball(power)
     a = complex_ball(alpha)
 
@@ -50,14 +50,14 @@ def power_affinity(power: Fraction, shift: Fraction, alpha: Fraction) -> Ball:
 
     # Next to a zero of |x| or |x + s| a broken power is not analytic; these slivers are bounded by their size.
     gap = Fraction(0) if power.denominator == 1 else _TINY
-    rise = integral(piece(1, shift), gap, reach)
+    rise = integral(piece(1, shift), gap, far)
     if power.denominator == 1 and bool(rise.mid() <= rise.rad()):
-        rise = integral(_expanded(int(power), shift, alpha), gap, reach)
-    total = rise + integral(piece(1, -shift), shift + gap, reach)
+        rise = integral(_expanded(int(power), shift, alpha), gap, far)
+    total = rise + integral(piece(1, -shift), shift + gap, far)
     total = total + integral(piece(-1, shift), gap - shift, -gap)
     top = BALLS.exp(ball(alpha) * BALLS.power(ball(shift + 1), power))
     slivers = hull(ball(0), ball(4 * gap) * top)
-    return (total + slivers + _tails(power, shift, alpha, reach)) / norm
+    return (total + slivers + _tails(power, shift, alpha, far)) / norm
 
 
 def _expanded(power: int, shift: Fraction, alpha: Fraction) -> Callable[[Any, bool], Any]:
@@ -74,22 +74,22 @@ def _expanded(power: int, shift: Fraction, alpha: Fraction) -> Callable[[Any, bo
     return integrand
 
 
-def _reach(power: Fraction, shift: Fraction, alpha: Fraction) -> Fraction:
+def _cut_off(power: Fraction, shift: Fraction, alpha: Fraction) -> Fraction:
     """How far to integrate: the exponent there is far below its peak (only accuracy depends on it)."""
     p, s, a = float(power), float(shift), float(alpha)
-    reach = 1.0 + s
+    far = 1.0 + s
     peak = (a - 1) * s**p
     while True:
-        value = -a * reach**p + (a - 1) * (reach + s) ** p
+        value = -a * far**p + (a - 1) * (far + s) ** p
         peak = max(peak, value)
-        if value < min(peak, 0) - _FAR_NATS and reach**p > _FAR_NATS:
-            return Fraction(math.ceil(reach))
-        reach *= 1.25
+        if value < min(peak, 0) - _FAR_NATS and far**p > _FAR_NATS:
+            return Fraction(math.ceil(far))
+        far *= 1.25
 
 
-def _tails(power: Fraction, shift: Fraction, alpha: Fraction, reach: Fraction) -> Ball:
-    """Beyond `reach` the exponents fall at least as fast as their slopes there."""
-    r, s, a = ball(reach), ball(shift), ball(alpha)
+def _tails(power: Fraction, shift: Fraction, alpha: Fraction, far: Fraction) -> Ball:
+    """Beyond `far` the exponents fall at least as fast as their slopes there."""
+    r, s, a = ball(far), ball(shift), ball(alpha)
     slope = ball(power) * BALLS.power(r, power - 1)
     bend = a - (a - 1) * BALLS.power(1 + s / r, power - 1)
     if not certainly_at_most(ball(Fraction(1, 2**20)), bend):
@@ -101,7 +101,7 @@ def _tails(power: Fraction, shift: Fraction, alpha: Fraction, reach: Fraction) -
 
 def logistic_affinity(shift: Fraction, alpha: Fraction) -> Ball:
     """The integral for the logistic density at scale 1."""
-    reach = Fraction(math.ceil(float(alpha * shift) + _FAR_NATS))
+    far = Fraction(math.ceil(float(alpha * shift) + _FAR_NATS))
     a, s = complex_ball(alpha), complex_ball(shift)
 
     def log_density(z: Any, analytic: bool) -> Any:
@@ -111,21 +111,21 @@ def logistic_affinity(shift: Fraction, alpha: Fraction) -> Ball:
         return (a * log_density(z, analytic) - (a - 1) * log_density(z + s, analytic)).exp()
 
     # The ratio of the two densities is at most e^shift everywhere.
-    tail = 2 * (-ball(reach)).exp() * (ball(alpha - 1) * ball(shift)).exp()
-    return integral(integrand, -reach, reach) + hull(ball(0), tail)
+    tail = 2 * (-ball(far)).exp() * (ball(alpha - 1) * ball(shift)).exp()
+    return integral(integrand, -far, far) + hull(ball(0), tail)
 
 
 @singledispatch
-def renyi_divergence(law: NoiseLaw, alpha: Fraction, reach: Fraction) -> tuple[Fraction, str]:
-    """Upper bound of the divergence of order alpha over all shifts up to `reach`, and its rule."""
-    bound, rule = pure_bound(law, reach)
+def renyi_divergence(law: NoiseLaw, alpha: Fraction, sensitivity: Fraction) -> tuple[Fraction, str]:
+    """Upper bound of the divergence of order alpha over all shifts up to `sensitivity`, and its rule."""
+    bound, rule = pure_bound(law, sensitivity)
     return pure_to_renyi(bound, alpha), f"renyi/{rule}"
 
 
 @singledispatch
-def concentrated_rho(law: NoiseLaw, reach: Fraction) -> tuple[Fraction, str]:
+def concentrated_rho(law: NoiseLaw, sensitivity: Fraction) -> tuple[Fraction, str]:
     """Upper bound of the divergence of order alpha over alpha, for every alpha > 1, and its rule."""
-    bound, rule = pure_bound(law, reach)
+    bound, rule = pure_bound(law, sensitivity)
     return bound**2 / 2, f"concentrated/{rule}"
 
 
@@ -143,42 +143,46 @@ def pure_to_renyi(epsilon: Fraction, alpha: Fraction) -> Fraction:
 
 @renyi_divergence.register(Gaussian)
 @renyi_divergence.register(DiscreteGaussian)
-def _renyi_of_gaussian(law: Gaussian | DiscreteGaussian, alpha: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+def _renyi_of_gaussian(
+    law: Gaussian | DiscreteGaussian, alpha: Fraction, sensitivity: Fraction
+) -> tuple[Fraction, str]:
     """alpha shift^2 / (2 std^2); on the integers at most that.
 
     Completing the square turns the moment of the discrete law into that of the continuous one times a
     shifted theta sum over the unshifted one, which is largest at a whole shift (Poisson summation).
     """
-    return alpha * reach**2 / (2 * law.std**2), "renyi/gaussian"
+    return alpha * sensitivity**2 / (2 * law.std**2), "renyi/gaussian"
 
 
 @renyi_divergence.register
-def _renyi_of_laplace(law: Laplace, alpha: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+def _renyi_of_laplace(law: Laplace, alpha: Fraction, sensitivity: Fraction) -> tuple[Fraction, str]:
     """Closed form of the integral over the three pieces of |x| and |x + shift|."""
     with precision(_BITS):
-        s, a = ball(reach / law.scale), ball(alpha)
+        s, a = ball(sensitivity / law.scale), ball(alpha)
         rise, fall = ((a - 1) * s).exp(), (-a * s).exp()
         moment = a / (2 * a - 1) * rise + (a - 1) / (2 * a - 1) * fall
         return upper(moment.log() / (a - 1)), "renyi/laplace"
 
 
 @renyi_divergence.register
-def _renyi_of_logistic(law: Logistic, alpha: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+def _renyi_of_logistic(law: Logistic, alpha: Fraction, sensitivity: Fraction) -> tuple[Fraction, str]:
     """The moment integrated rigorously."""
     with precision(_BITS):
-        return _from_moment(logistic_affinity(reach / law.scale, alpha), alpha), "renyi/integral"
+        return _from_moment(logistic_affinity(sensitivity / law.scale, alpha), alpha), "renyi/integral"
 
 
 @renyi_divergence.register
-def _renyi_of_generalized_gaussian(law: GeneralizedGaussian, alpha: Fraction, reach: Fraction) -> tuple[Fraction, str]:
+def _renyi_of_generalized_gaussian(
+    law: GeneralizedGaussian, alpha: Fraction, sensitivity: Fraction
+) -> tuple[Fraction, str]:
     """The moment integrated rigorously for power >= 1; through the pure bound below."""
     if law.power < 1:
-        bound, rule = pure_bound(law, reach)
+        bound, rule = pure_bound(law, sensitivity)
         return pure_to_renyi(bound, alpha), f"renyi/{rule}"
     if law.power == 2:
-        return alpha * reach**2 / law.scale**2, "renyi/gaussian"
+        return alpha * sensitivity**2 / law.scale**2, "renyi/gaussian"
     with precision(_BITS):
-        return _from_moment(power_affinity(law.power, reach / law.scale, alpha), alpha), "renyi/integral"
+        return _from_moment(power_affinity(law.power, sensitivity / law.scale, alpha), alpha), "renyi/integral"
 
 
 renyi_divergence.register(TwoFold, two_fold_renyi)
@@ -197,17 +201,17 @@ def _refuse_infinite_renyi(law: TruncatedLaplace | Tabulated, *_: Fraction) -> t
 
 @concentrated_rho.register(Gaussian)
 @concentrated_rho.register(DiscreteGaussian)
-def _rho_of_gaussian(law: Gaussian | DiscreteGaussian, reach: Fraction) -> tuple[Fraction, str]:
+def _rho_of_gaussian(law: Gaussian | DiscreteGaussian, sensitivity: Fraction) -> tuple[Fraction, str]:
     """The divergence of order alpha is alpha shift^2 / (2 std^2) at most."""
-    return reach**2 / (2 * law.std**2), "concentrated/gaussian"
+    return sensitivity**2 / (2 * law.std**2), "concentrated/gaussian"
 
 
 @concentrated_rho.register
-def _rho_of_generalized_gaussian(law: GeneralizedGaussian, reach: Fraction) -> tuple[Fraction, str]:
+def _rho_of_generalized_gaussian(law: GeneralizedGaussian, sensitivity: Fraction) -> tuple[Fraction, str]:
     """Power 2 is Gaussian; up to power 1 through the pure bound."""
     if law.power == 2:
-        return reach**2 / law.scale**2, "concentrated/gaussian"
-    bound, rule = pure_bound(law, reach)
+        return sensitivity**2 / law.scale**2, "concentrated/gaussian"
+    bound, rule = pure_bound(law, sensitivity)
     return bound**2 / 2, f"concentrated/{rule}"
 
 

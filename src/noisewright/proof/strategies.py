@@ -44,32 +44,32 @@ Proven = tuple[Fraction, str]
 
 @proves(ZeroConcentratedDP, GaussianStrategy)
 def concentrated_strategy(mechanism: GaussianStrategy, requirement: ZeroConcentratedDP) -> Proven:
-    """Half the squared reach: the Renyi divergence of order a of Gaussians is a mu^2 / 2."""
-    return squared_reach(mechanism) / 2, "concentrated/gaussian-strategy"
+    """Half the squared sensitivity: the Renyi divergence of order a of Gaussians is a mu^2 / 2."""
+    return strategy_squared_sensitivity(mechanism) / 2, "concentrated/gaussian-strategy"
 
 
 @proves(RenyiDP, GaussianStrategy)
 def renyi_strategy(mechanism: GaussianStrategy, requirement: RenyiDP) -> Proven:
     """The divergence of order a of Gaussians is a mu^2 / 2."""
-    return requirement.alpha * squared_reach(mechanism) / 2, "renyi/gaussian-strategy"
+    return requirement.alpha * strategy_squared_sensitivity(mechanism) / 2, "renyi/gaussian-strategy"
 
 
 @proves(ApproxDP, GaussianStrategy)
 def approximate_strategy(mechanism: GaussianStrategy, requirement: ApproxDP) -> Proven:
-    """The delta of a Gaussian of this reach."""
-    return gaussian_delta(requirement.epsilon, squared_reach(mechanism)), "approximate/gaussian-strategy"
+    """The delta of a Gaussian of this sensitivity."""
+    return gaussian_delta(requirement.epsilon, strategy_squared_sensitivity(mechanism)), "approximate/gaussian-strategy"
 
 
 @proves(PureDP, LaplaceStrategy)
 def pure_strategy(mechanism: LaplaceStrategy, requirement: PureDP) -> Proven:
     """The mass of discrete Laplace noise falls by at most e^(shift / scale); rows compose."""
-    return taxi_reach(mechanism), "pure/laplace-strategy"
+    return strategy_l1_sensitivity(mechanism), "pure/laplace-strategy"
 
 
 @proves(ApproxDP, LaplaceStrategy)
 def approximate_laplace_strategy(mechanism: LaplaceStrategy, requirement: ApproxDP) -> Proven:
     """Pure privacy with an epsilon no larger than the claimed one is approximate privacy with delta 0."""
-    bound = taxi_reach(mechanism)
+    bound = strategy_l1_sensitivity(mechanism)
     if bound > requirement.epsilon:
         raise UncertifiedError(
             f"refused: the strategy is purely private with epsilon {float(bound):.6g}, more than was claimed.",
@@ -78,44 +78,44 @@ def approximate_laplace_strategy(mechanism: LaplaceStrategy, requirement: Approx
     return Fraction(0), "approximate/laplace-strategy"
 
 
-def squared_reach(mechanism: GaussianStrategy) -> Fraction:
+def strategy_squared_sensitivity(mechanism: GaussianStrategy) -> Fraction:
     """At least mu^2 for every change that one person can make.
 
     Rule: a change by several rows is the sum of the changes by each, whose lengths add up at most; the rows may be
     alike, so that nothing smaller will do. Who is replaced has a row at least, and so has who comes: a row or more
     moves, and what is left over comes or goes. [theory#many-questions-about-one-table]
     """
-    change, more = Change.of(mechanism.query), mechanism.query.rows_per_person - 1
-    square = _row_reach(mechanism, change)
+    change, more = CellChange.of(mechanism.query), mechanism.query.rows_per_person - 1
+    square = _row_squared_sensitivity(mechanism, change)
     alike = (more + 1) ** 2 * square
     if not change.replace or not more:
         return alike
-    other = _row_reach(mechanism, change.coming)
+    other = _row_squared_sensitivity(mechanism, change.coming)
     return max(alike, square + more**2 * other + 2 * more * root_above(square * other))
 
 
-def _row_reach(mechanism: GaussianStrategy, change: Change) -> Fraction:
+def _row_squared_sensitivity(mechanism: GaussianStrategy, change: CellChange) -> Fraction:
     """The same for one row of a person."""
     rows = mechanism.rows
     if isinstance(rows, DenseRows):
-        return Fraction(_dense_reach(rows, change)) / mechanism.levels[0]
+        return Fraction(_squared_dense_change(rows, change)) / mechanism.levels[0]
     column = squared_column(rows, mechanism.levels)
     if change.times == 1:
         return column
     return min(change.times**2 * column, squared_move(rows, mechanism.levels, change, column))
 
 
-def taxi_reach(mechanism: LaplaceStrategy) -> Fraction:
+def strategy_l1_sensitivity(mechanism: LaplaceStrategy) -> Fraction:
     """At least the sum of |shift| / scale for every change that one person can make; those of several rows add up."""
-    change, more = Change.of(mechanism.query), mechanism.query.rows_per_person - 1
-    one, other = _row_taxi(mechanism, change), _row_taxi(mechanism, change.coming)
+    change, more = CellChange.of(mechanism.query), mechanism.query.rows_per_person - 1
+    one, other = _row_l1(mechanism, change), _row_l1(mechanism, change.coming)
     return one + more * max(one, other)
 
 
-def _row_taxi(mechanism: LaplaceStrategy, change: Change) -> Fraction:
+def _row_l1(mechanism: LaplaceStrategy, change: CellChange) -> Fraction:
     """The same for one row of a person."""
-    column = taxi_column(mechanism.rows, mechanism.levels)
-    return column if change.times == 1 else taxi_move(mechanism.rows, mechanism.levels, change, column)
+    column = l1_column(mechanism.rows, mechanism.levels)
+    return column if change.times == 1 else l1_move(mechanism.rows, mechanism.levels, change, column)
 
 
 @singledispatch
@@ -125,7 +125,7 @@ def squared_column(rows: Any, variances: Sequence[Fraction]) -> Fraction:
 
 
 @singledispatch
-def taxi_column(rows: Any, scales: Sequence[Fraction]) -> Fraction:
+def l1_column(rows: Any, scales: Sequence[Fraction]) -> Fraction:
     """The largest sum of sizes over scales in the column of a cell."""
     raise UncertifiedError(f"there is no rule for the columns of {type(rows).__name__} under Laplace noise.")
 
@@ -136,8 +136,8 @@ def _squared_column_of_block_rows(rows: BlockRows, variances: Sequence[Fraction]
     return sum((1 / v for v in variances), Fraction(0))
 
 
-@taxi_column.register
-def _taxi_column_of_block_rows(rows: BlockRows, scales: Sequence[Fraction]) -> Fraction:
+@l1_column.register
+def _l1_column_of_block_rows(rows: BlockRows, scales: Sequence[Fraction]) -> Fraction:
     """Each cell is in one block of each level."""
     return sum((1 / b for b in scales), Fraction(0))
 
@@ -149,8 +149,8 @@ def _squared_column_of_contrast_rows(rows: ContrastRows, variances: Sequence[Fra
     return share * sum((1 / v for v in variances[:-1]), Fraction(0)) + 1 / variances[-1]
 
 
-@taxi_column.register
-def _taxi_column_of_contrast_rows(rows: ContrastRows, scales: Sequence[Fraction]) -> Fraction:
+@l1_column.register
+def _l1_column_of_contrast_rows(rows: ContrastRows, scales: Sequence[Fraction]) -> Fraction:
     """Between b parts the sizes at a cell sum to b - 1: k once, and 1 for each later difference."""
     return (rows.branching - 1) * sum((1 / b for b in scales[:-1]), Fraction(0)) + 1 / scales[-1]
 
@@ -163,20 +163,20 @@ def _squared_column_of_residual_rows(rows: ResidualRows, variances: Sequence[Fra
 
 
 @squared_column.register
-@taxi_column.register
+@l1_column.register
 def _squared_column_of_endless_rows(rows: EndlessRows, levels: Sequence[Fraction]) -> Fraction:
     """Each count is in one block of each level; 1 / ((l + 1)(l + 2)) sums to 1 over all levels."""
     return 1 / levels[0]
 
 
-@taxi_column.register
-def _taxi_column_of_marginal_rows(rows: MarginalRows, scales: Sequence[Fraction]) -> Fraction:
+@l1_column.register
+def _l1_column_of_marginal_rows(rows: MarginalRows, scales: Sequence[Fraction]) -> Fraction:
     """Each cell is in one cell of each marginal."""
     return sum((1 / b for b in scales), Fraction(0))
 
 
-@taxi_column.register
-def _taxi_column_of_dense_rows(rows: DenseRows, scales: Sequence[Fraction]) -> Fraction:
+@l1_column.register
+def _l1_column_of_dense_rows(rows: DenseRows, scales: Sequence[Fraction]) -> Fraction:
     """The largest column sum of sizes."""
     return max(Fraction(sum(map(abs, column))) for column in zip(*rows.matrix, strict=True)) / scales[0]
 
@@ -187,7 +187,7 @@ def _squared_column_of_filter_rows(rows: FilterRows, variances: Sequence[Fractio
     return Fraction(max(rows.squared_lengths())) / variances[0]
 
 
-def _dense_reach(rows: DenseRows, change: Change) -> int:
+def _squared_dense_change(rows: DenseRows, change: CellChange) -> int:
     """The largest squared length of a change, in whole numbers, from the columns and X = C^T C.
 
     Rule: one cell: the largest X_jj. At most g cells: the sum over pairs of the changed cells is at most g times the
@@ -222,21 +222,21 @@ _MOST_PATTERNS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CellChange:
     """What one person may change: up to `cells` cells, which gain or lose; with `replace` some gain and some lose."""
 
     cells: int
     replace: bool
 
     @classmethod
-    def of(cls, query: Workload) -> Change:
+    def of(cls, query: Workload) -> CellChange:
         """What a question says about one person; there are no more cells than the table has."""
         return cls(min(query.cells_per_person, query.size), query.replace)
 
     @property
-    def coming(self) -> Change:
+    def coming(self) -> CellChange:
         """The same for somebody who comes or leaves."""
-        return Change(self.cells, False)
+        return CellChange(self.cells, False)
 
     @property
     def times(self) -> int:
@@ -262,20 +262,20 @@ class Change:
 
 
 @singledispatch
-def squared_move(rows: Any, variances: Sequence[Fraction], change: Change, column: Fraction) -> Fraction:
+def squared_move(rows: Any, variances: Sequence[Fraction], change: CellChange, column: Fraction) -> Fraction:
     """At least the sum of (what a row gains)^2 / variance for every change; `column` is that of one cell."""
     return change.times**2 * column
 
 
 @singledispatch
-def taxi_move(rows: Any, scales: Sequence[Fraction], change: Change, column: Fraction) -> Fraction:
+def l1_move(rows: Any, scales: Sequence[Fraction], change: CellChange, column: Fraction) -> Fraction:
     """At least the sum of |what a row gains| / scale for every change; `column` is that of one cell."""
     return change.times * column
 
 
 @squared_move.register
 def _squared_move_of_block_rows(
-    rows: BlockRows, variances: Sequence[Fraction], change: Change, column: Fraction
+    rows: BlockRows, variances: Sequence[Fraction], change: CellChange, column: Fraction
 ) -> Fraction:
     """Level by level; neighbouring cells from the first on have the most at every level at once."""
     widths = [rows.branching**level for level in rows.levels]
@@ -283,8 +283,10 @@ def _squared_move_of_block_rows(
     return sum((one / v for one, v in zip(most, variances, strict=True)), Fraction(0))
 
 
-@taxi_move.register
-def _taxi_move_of_block_rows(rows: BlockRows, scales: Sequence[Fraction], change: Change, column: Fraction) -> Fraction:
+@l1_move.register
+def _l1_move_of_block_rows(
+    rows: BlockRows, scales: Sequence[Fraction], change: CellChange, column: Fraction
+) -> Fraction:
     """A cell is in one block of each level; the block of all cells keeps what one loses and another gains."""
     whole = [rows.branching**level >= rows.size for level in rows.levels]
     return sum((change.sizes(everything=w) / b for w, b in zip(whole, scales, strict=True)), Fraction(0))
@@ -292,7 +294,7 @@ def _taxi_move_of_block_rows(rows: BlockRows, scales: Sequence[Fraction], change
 
 @squared_move.register
 def _squared_move_of_contrast_rows(
-    rows: ContrastRows, variances: Sequence[Fraction], change: Change, column: Fraction
+    rows: ContrastRows, variances: Sequence[Fraction], change: CellChange, column: Fraction
 ) -> Fraction:
     """With q_l = b^l / variance of level l and S_l the sum over blocks of squares over b^l it is the sum of
     (q_l - q_(l-1)) S_l; where a factor is negative the least S_l counts: squares of whole numbers sum to no less than
@@ -308,9 +310,9 @@ def _squared_move_of_contrast_rows(
     return total
 
 
-@taxi_move.register
-def _taxi_move_of_contrast_rows(
-    rows: ContrastRows, scales: Sequence[Fraction], change: Change, column: Fraction
+@l1_move.register
+def _l1_move_of_contrast_rows(
+    rows: ContrastRows, scales: Sequence[Fraction], change: CellChange, column: Fraction
 ) -> Fraction:
     """Differences add up; the total keeps what one cell loses and another gains."""
     differences = (rows.branching - 1) * sum((1 / b for b in scales[:-1]), Fraction(0))
@@ -319,7 +321,7 @@ def _taxi_move_of_contrast_rows(
 
 @squared_move.register
 def _squared_move_of_residual_rows(
-    rows: ResidualRows, variances: Sequence[Fraction], change: Change, column: Fraction
+    rows: ResidualRows, variances: Sequence[Fraction], change: CellChange, column: Fraction
 ) -> Fraction:
     """One cell for another: set A adds 2 (prod (1 - 1/n_i) - prod t_i) / variance over A, t_i = 1 - 1/n_i where the
     cells agree and -1/n_i where they differ. Few attributes are gone through, for many the least product of each set
@@ -361,17 +363,19 @@ def _least_product(sizes: Sequence[int], axes: Sequence[int]) -> Fraction:
     return _product(sizes, axes, frozenset([min(axes, key=lambda i: sizes[i])]))
 
 
-@taxi_move.register
-def _taxi_move_of_marginal_rows(
-    rows: MarginalRows, scales: Sequence[Fraction], change: Change, column: Fraction
+@l1_move.register
+def _l1_move_of_marginal_rows(
+    rows: MarginalRows, scales: Sequence[Fraction], change: CellChange, column: Fraction
 ) -> Fraction:
     """Each cell is in one cell of each marginal; the total keeps what one loses and another gains."""
     pairs = zip(rows.subsets, scales, strict=True)
     return sum((change.sizes(everything=not axes) / b for axes, b in pairs), Fraction(0))
 
 
-@taxi_move.register
-def _taxi_move_of_dense_rows(rows: DenseRows, scales: Sequence[Fraction], change: Change, column: Fraction) -> Fraction:
+@l1_move.register
+def _l1_move_of_dense_rows(
+    rows: DenseRows, scales: Sequence[Fraction], change: CellChange, column: Fraction
+) -> Fraction:
     """Cells are moved in pairs; what is left over moves by its own column."""
     if not change.replace:
         return change.cells * column
@@ -384,7 +388,7 @@ def _taxi_move_of_dense_rows(rows: DenseRows, scales: Sequence[Fraction], change
 
 @squared_move.register
 def _squared_move_of_filter_rows(
-    rows: FilterRows, variances: Sequence[Fraction], change: Change, column: Fraction
+    rows: FilterRows, variances: Sequence[Fraction], change: CellChange, column: Fraction
 ) -> Fraction:
     """With X = C^T C and x(A) the sum over a set A of cells: |C (A - B)|^2 = |C A|^2 + |C B|^2 - 2 sum X_ij.
 

@@ -91,7 +91,7 @@ def approximate_per_coordinate(mechanism: PerCoordinate, requirement: ApproxDP) 
     """Gaussian parts by their exact rule, purely private ones with delta = 0, all others by composing their losses."""
     laws = [part.law for part in mechanism.parts if part is not None]
     if laws and all(isinstance(law, Gaussian) for law in laws):
-        squared = gaussian_reach(mechanism)
+        squared = vector_squared_sensitivity(mechanism)
         return gaussian_delta(requirement.epsilon, squared), "approximate/gaussian-vector"
     query = mechanism.query
     if most_moving(query.sensitivity, query.whole) == 1:
@@ -170,12 +170,12 @@ def _one_at_a_time(mechanism: PerCoordinate, requirement: ApproxDP) -> Fraction:
 @proves(ApproxDP, LinearGaussian)
 def approximate_linear_gaussian(mechanism: LinearGaussian, requirement: ApproxDP) -> tuple[Fraction, str]:
     """Correlated Gaussian noise for listed differences: the longest image of one in the frame, in whole steps."""
-    longest = frame_reach(mechanism.query, mechanism.matrix, mechanism.step)
+    longest = frame_squared_sensitivity(mechanism.query, mechanism.matrix, mechanism.step)
     squared = longest * (mechanism.step / mechanism.std) ** 2
     return gaussian_delta(requirement.epsilon, squared), "approximate/gaussian-frame"
 
 
-def frame_reach(query: Vector, matrix: Matrix, step: Fraction) -> int:
+def frame_squared_sensitivity(query: Vector, matrix: Matrix, step: Fraction) -> int:
     """Largest squared length, in steps, of a listed difference mapped to the frame and rounded up to whole steps.
 
     Answers computed in floats may be read 2^-24 of the smallest difference farther apart, each, which the frame
@@ -196,7 +196,7 @@ def frame_reach(query: Vector, matrix: Matrix, step: Fraction) -> int:
     return worst
 
 
-def gaussian_reach(mechanism: PerCoordinate) -> Fraction:
+def vector_squared_sensitivity(mechanism: PerCoordinate) -> Fraction:
     """Largest squared length of a difference in units of each number's deviation, rounding included.
 
     Rule: squared lengths of different numbers add up; balls have a rule of their own. [theory#several-noises-under]

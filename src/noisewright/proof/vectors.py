@@ -278,5 +278,5 @@ def worst_moves(mechanism: PerCoordinate, chosen: SensitivitySet, of: MoveOf, st
 def _moves(mechanism: PerCoordinate, differences: Sequence[Fraction], of: MoveOf, start: int) -> list[Move]:
     """How far the noise of each number moves on its lattice, for those that do."""
     parts = mechanism.parts[start : start + len(differences)]
-    reaches = [(part, moved(part, abs(d))) for part, d in zip(parts, differences, strict=True) if part and d]
-    return [of(part.law, reach) for part, reach in reaches if reach]
+    shifts = [(part, moved(part, abs(d))) for part, d in zip(parts, differences, strict=True) if part and d]
+    return [of(part.law, shift) for part, shift in shifts if shift]

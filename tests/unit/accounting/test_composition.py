@@ -12,7 +12,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.accounting.certificate import Bracket, PlanCertificate
-from noisewright.accounting.releases import Noise, Pair, Proven
+from noisewright.accounting.releases import CertifiedRelease, DeclaredNoise, DeclaredPair
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
 from noisewright.laws.lattice import Lattice
@@ -34,7 +34,11 @@ def gaussian(std="4"):
 
 def test_certified_mechanisms_are_composed_with_the_times_they_are_given():
     plan = nw.compose([(laplace(), 3), gaussian(), (gaussian(), 2)])
-    assert [(type(thing), times) for thing, times in plan.parts] == [(Proven, 3), (Proven, 1), (Proven, 2)]
+    assert [(type(thing), times) for thing, times in plan.parts] == [
+        (CertifiedRelease, 3),
+        (CertifiedRelease, 1),
+        (CertifiedRelease, 2),
+    ]
     same = nw.compose(["laplace(scale=2) x 3", "gaussian(sigma=4) x 3"])
     assert plan.delta(1) == same.delta(1)
     assert plan.epsilon("1e-6") == same.epsilon("1e-6")
@@ -197,8 +201,8 @@ def test_one_more_release_is_the_plan_with_one_more():
 
 
 def test_releases_that_lose_nothing_cost_nothing():
-    assert nw.compose([Pair(0, 0)]).delta(0) == 0
-    assert nw.compose([Pair(0, 0), "gaussian(sigma=3)"]).delta(1) == nw.compose("gaussian(sigma=3)").delta(1)
+    assert nw.compose([DeclaredPair(0, 0)]).delta(0) == 0
+    assert nw.compose([DeclaredPair(0, 0), "gaussian(sigma=3)"]).delta(1) == nw.compose("gaussian(sigma=3)").delta(1)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +229,7 @@ def test_groups_are_a_whole_number(groups):
 
 
 def test_neighbours_of_different_kinds_are_not_mixed(monkeypatch):
-    monkeypatch.setattr(Pair, "neighbours", "replace")
+    monkeypatch.setattr(DeclaredPair, "neighbours", "replace")
     with pytest.raises(InvalidInputError, match="declared, replace"):
         nw.compose(["gaussian(sigma=3)", "pair(epsilon=1, delta=0)"])
     plan = nw.compose(["gaussian(sigma=3)", "pair(epsilon=1, delta=0)"], neighbours="replace")
@@ -366,7 +370,7 @@ def test_a_plan_without_any_epsilon_claims_none_and_is_read_back():
 
 def test_a_release_in_a_file_that_hides_nothing_is_refused():
     data = nw.compose("laplace(scale=1)").to_dict()
-    data["parts"][0]["release"] = Noise(Laplace("1e-300"), 1).to_dict()
+    data["parts"][0]["release"] = DeclaredNoise(Laplace("1e-300"), 1).to_dict()
     with pytest.raises(MechanismFileError, match="hides nothing"):
         nw.Composition.from_dict(sealed(data))
 
@@ -385,9 +389,9 @@ def test_a_plan_shows_its_curve(tmp_path):
 
 
 def test_releases_say_what_they_are():
-    assert "sensitivity 1" in Noise(Gaussian(3), 1).label
-    assert Pair(1, 0, True).label == "randomised response, epsilon 1"
-    assert Pair(1, "1e-3").label == "any (1, 0.001)-private release"
+    assert "sensitivity 1" in DeclaredNoise(Gaussian(3), 1).label
+    assert DeclaredPair(1, 0, True).label == "randomised response, epsilon 1"
+    assert DeclaredPair(1, "1e-3").label == "any (1, 0.001)-private release"
     with pytest.raises(InvalidInputError, match="has no delta"):
-        Pair(1, "1e-3", True)
-    assert Proven(laplace()).label.startswith("laplace noise, scale 2, certified for pure")
+        DeclaredPair(1, "1e-3", True)
+    assert CertifiedRelease(laplace()).label.startswith("laplace noise, scale 2, certified for pure")

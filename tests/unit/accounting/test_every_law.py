@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import noisewright as nw
-from noisewright.accounting.curves import Curve, losses_above
-from noisewright.accounting.grids import Grid
+from noisewright.accounting.curves import Curve, pessimistic_pmf
+from noisewright.accounting.grids import LossGrid
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.tabulated import Tabulated
 from noisewright.numerics.fields import FLOATS
@@ -72,9 +72,9 @@ def test_no_law_is_composed_below_plain_sums(name):
     chances, steps = masses(certified)
     leaves = nw.compose([certified]).leaves()
     spread = Fraction(leaves[0][0].spread).limit_denominator(64)
-    grid = Grid(spread / 24, Fraction(1, 24), 30, 60)
+    grid = LossGrid(spread / 24, Fraction(1, 24), 30, 60)
     for times in (2, 3) if len(chances) <= _FEW else (2,):
-        curve = Curve(losses_above([(profile, times * n) for profile, n in leaves], grid), grid, up=True)
+        curve = Curve(pessimistic_pmf([(profile, times * n) for profile, n in leaves], grid), grid, up=True)
         for epsilon in (Fraction(0), spread):
             truth = brute(chances, steps, times, float(epsilon))
             assert truth - 1e-9 <= float(curve.delta(epsilon)) <= 1.5 * truth + 0.05

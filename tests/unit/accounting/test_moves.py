@@ -9,10 +9,10 @@ from fractions import Fraction
 import pytest
 
 from noisewright.accounting.curves import Curve
-from noisewright.accounting.grids import Grid
-from noisewright.accounting.loss_pmf import Losses, power, product, together
-from noisewright.accounting.optimistic import BELOW, SLACK, _filled, bins
-from noisewright.accounting.pessimistic import ABOVE, GUARD, cells_to_the_end, dots, dots_of_values
+from noisewright.accounting.grids import LossGrid
+from noisewright.accounting.loss_pmf import PrivacyLossPMF, power, product, together
+from noisewright.accounting.optimistic import OPTIMISTIC, SLACK, _filled, bins
+from noisewright.accounting.pessimistic import GUARD, PESSIMISTIC, cells_to_the_end, connect_dots, connect_values
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
 from noisewright.proof.profiles.base import GaussianProfile, PairProfile
@@ -20,11 +20,11 @@ from noisewright.proof.profiles.laws import law_profile, lower_pair
 from noisewright.proof.profiles.lower import GaussianLosses, ResponseLosses, SymmetricPair
 from tests.compositions import Exact, ball, gaussian_delta, high, low, response_losses
 
-GRID = Grid(Fraction(1, 7), Fraction(1, 2), 24, 40)
+GRID = LossGrid(Fraction(1, 7), Fraction(1, 2), 24, 40)
 PLACES = [Fraction(n, 10) for n in range(-60, 61, 7)]
 
 
-def worth(losses: Losses, grid: Grid, epsilon: Fraction, moved: Fraction = Fraction(0)):
+def worth(losses: PrivacyLossPMF, grid: LossGrid, epsilon: Fraction, moved: Fraction = Fraction(0)):
     """What losses stand for, term by term, in balls of many bits."""
     step = grid.step(losses.level)
     total = ball(losses.infinite)
@@ -35,17 +35,19 @@ def worth(losses: Losses, grid: Grid, epsilon: Fraction, moved: Fraction = Fract
     return total / (1 << grid.mass_bits)
 
 
-def some_losses(seed: int, sparse: bool = False) -> Losses:
+def some_losses(seed: int, sparse: bool = False) -> PrivacyLossPMF:
     source = random.Random(seed)
     masses = [source.randrange(1 << 30) if not sparse or source.random() < 0.3 else 0 for _ in range(21)]
-    return Losses(0, source.randint(-14, -6), [*masses, 1 + source.randrange(99)], source.randrange(1 << 20), 1.0)
+    return PrivacyLossPMF(
+        0, source.randint(-14, -6), [*masses, 1 + source.randrange(99)], source.randrange(1 << 20), 1.0
+    )
 
 
 @pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("side", [ABOVE, BELOW], ids=["above", "below"])
+@pytest.mark.parametrize("side", [PESSIMISTIC, OPTIMISTIC], ids=["above", "below"])
 def test_wider_cells_and_shorter_tails_go_one_way(side, seed):
     before = some_losses(seed, sparse=seed % 2 == 1)
-    short = Grid(GRID.unit, GRID.fineness, 8, GRID.mass_bits)
+    short = LossGrid(GRID.unit, GRID.fineness, 8, GRID.mass_bits)
     for after in (
         side.coarser(before, GRID),
         side.trimmed(before, short, 1),
@@ -60,18 +62,18 @@ def test_wider_cells_and_shorter_tails_go_one_way(side, seed):
 
 
 def test_a_right_tail_goes_to_infinity_from_above_and_to_the_last_cell_from_below():
-    losses = Losses(0, -1, [5, 1000, 7], 2, 1.0)
-    grid = Grid(Fraction(1), Fraction(1), 4, 8)
-    assert ABOVE.trimmed(losses, grid, 1) == Losses(0, 0, [1005], 9, 1.0)
-    assert BELOW.trimmed(losses, grid, 1) == Losses(0, 0, [1007], 2, 1.0)
-    assert ABOVE.trimmed(losses, grid, 4) == Losses(0, -1, [5, 1000, 7], 2, 1.0)
+    losses = PrivacyLossPMF(0, -1, [5, 1000, 7], 2, 1.0)
+    grid = LossGrid(Fraction(1), Fraction(1), 4, 8)
+    assert PESSIMISTIC.trimmed(losses, grid, 1) == PrivacyLossPMF(0, 0, [1005], 9, 1.0)
+    assert OPTIMISTIC.trimmed(losses, grid, 1) == PrivacyLossPMF(0, 0, [1007], 2, 1.0)
+    assert PESSIMISTIC.trimmed(losses, grid, 4) == PrivacyLossPMF(0, -1, [5, 1000, 7], 2, 1.0)
 
 
-@pytest.mark.parametrize(("side", "least"), [(ABOVE, True), (BELOW, False)], ids=["above", "below"])
+@pytest.mark.parametrize(("side", "least"), [(PESSIMISTIC, True), (OPTIMISTIC, False)], ids=["above", "below"])
 def test_products_are_rounded_to_their_side_and_keep_what_is_infinite(side, least):
-    grid = Grid(Fraction(1), Fraction(1, 10**6), 40, 8)
-    one = Losses(0, 0, [100, 57], 99, 1.0)
-    other = Losses(0, 2, [33, 200], 23, 1.0)
+    grid = LossGrid(Fraction(1), Fraction(1, 10**6), 40, 8)
+    one = PrivacyLossPMF(0, 0, [100, 57], 99, 1.0)
+    other = PrivacyLossPMF(0, 2, [33, 200], 23, 1.0)
     found = product(one, other, grid, side, 1)
     exact = [100 * 33, 100 * 200 + 57 * 33, 57 * 200]
     rounded = [-(-value // 256) if least else value // 256 for value in exact]
@@ -82,10 +84,10 @@ def test_products_are_rounded_to_their_side_and_keep_what_is_infinite(side, leas
 
 def test_wide_cells_meet_few_atoms_without_moving_them():
     one = 1 << 60
-    atoms = Losses(0, -7, [one // 2, *[0] * 13, one // 2], 0, 1.0)
-    wide = Losses(2, -1, [one // 4, one // 2, one // 4], 0, 0.01)
+    atoms = PrivacyLossPMF(0, -7, [one // 2, *[0] * 13, one // 2], 0, 1.0)
+    wide = PrivacyLossPMF(2, -1, [one // 4, one // 2, one // 4], 0, 0.01)
     for pair in ((atoms, wide), (wide, atoms)):
-        found = product(*pair, Grid(Fraction(1, 8), Fraction(1, 100), 40, 60), BELOW, 1)
+        found = product(*pair, LossGrid(Fraction(1, 8), Fraction(1, 100), 40, 60), OPTIMISTIC, 1)
         assert found.level == 0
         assert {found.first + i for i, mass in enumerate(found.masses) if mass} == {-11, -7, -3, 3, 7, 11}
 
@@ -93,16 +95,16 @@ def test_wide_cells_meet_few_atoms_without_moving_them():
 @pytest.mark.parametrize("times", [1, 2, 3, 7])
 def test_powers_are_products_one_after_the_other(times):
     losses = some_losses(3)
-    small = Losses(0, losses.first, [mass >> 3 for mass in losses.masses], 0, 1e-9)
-    grid = Grid(Fraction(1, 7), Fraction(1, 100), 38, 40)
+    small = PrivacyLossPMF(0, losses.first, [mass >> 3 for mass in losses.masses], 0, 1e-9)
+    grid = LossGrid(Fraction(1, 7), Fraction(1, 100), 38, 40)
     slow = small
     for _ in range(times - 1):
-        slow = product(slow, small, grid, ABOVE, 1)
-    fast = power(small, times, grid, ABOVE, 1)
+        slow = product(slow, small, grid, PESSIMISTIC, 1)
+    fast = power(small, times, grid, PESSIMISTIC, 1)
     for epsilon in PLACES:
         a, b = float(worth(slow, grid, epsilon)), float(worth(fast, grid, epsilon))
         assert a == pytest.approx(b, rel=1e-6, abs=1e-9)
-    joined = together([small] * times, grid, ABOVE)
+    joined = together([small] * times, grid, PESSIMISTIC)
     for epsilon in PLACES:
         assert float(worth(joined, grid, epsilon)) == pytest.approx(
             float(worth(fast, grid, epsilon)), rel=1e-6, abs=1e-9
@@ -114,9 +116,9 @@ def test_powers_are_products_one_after_the_other(times):
 def test_dots_are_above_a_gaussian_and_bins_below_it_at_every_epsilon_of_both_signs(squared, cells):
     profile = GaussianProfile(squared)
     unit = Fraction(profile.spread).limit_denominator(10**4) / cells
-    grid = Grid(unit, Fraction(1, cells), 30, 60)
+    grid = LossGrid(unit, Fraction(1, cells), 30, 60)
     last = cells_to_the_end(profile, unit, 30)
-    up = dots(profile, grid, 0, 1)
+    up = connect_dots(profile, grid, 0, 1)
     down = bins(SymmetricPair(GaussianLosses(squared)), grid, 0, last, 1.0, None)
     assert down is not None
     for epsilon in [Fraction(profile.spread).limit_denominator(100) * n / 4 for n in range(-20, 21)]:
@@ -131,9 +133,9 @@ def test_dots_are_above_a_gaussian_and_bins_below_it_at_every_epsilon_of_both_si
 @pytest.mark.parametrize("unit", [Fraction(1, 10), Fraction(3, 100), Fraction(7, 100), Fraction(1)])
 def test_randomised_response_on_and_off_its_lattice(unit):
     epsilon_of_one = Fraction(3, 10)
-    grid = Grid(unit, Fraction(1, 10), 30, 60)
+    grid = LossGrid(unit, Fraction(1, 10), 30, 60)
     exact = Exact([(response_losses(epsilon_of_one), 1)])
-    up = dots(PairProfile(epsilon_of_one), grid, 0, 1)
+    up = connect_dots(PairProfile(epsilon_of_one), grid, 0, 1)
     down = bins(SymmetricPair(ResponseLosses(epsilon_of_one)), grid, 0, -(-epsilon_of_one // unit), 1.0, epsilon_of_one)
     assert down is not None
     for epsilon in [Fraction(n, 20) for n in range(-8, 9)]:
@@ -146,26 +148,26 @@ def test_randomised_response_on_and_off_its_lattice(unit):
 
 
 def test_a_pair_keeps_its_delta_at_infinity():
-    grid = Grid(Fraction(1, 10), Fraction(1, 10), 30, 60)
-    found = dots(PairProfile(Fraction(1, 2), Fraction(1, 100)), grid, 0, 1)
+    grid = LossGrid(Fraction(1, 10), Fraction(1, 10), 30, 60)
+    found = connect_dots(PairProfile(Fraction(1, 2), Fraction(1, 100)), grid, 0, 1)
     assert found.infinite == -(-(1 << 60) // 100)
     assert float(worth(found, grid, Fraction(3))) == pytest.approx(0.01, abs=1e-15)
 
 
 @pytest.mark.parametrize("bits", range(20, 32))
 def test_a_pair_keeps_its_mass_whatever_the_bits(bits):
-    grid = Grid(Fraction(1, 10), Fraction(1, 10), 16, bits)
-    found = dots(PairProfile(Fraction(1, 2)), grid, 0, 1)
+    grid = LossGrid(Fraction(1, 10), Fraction(1, 10), 16, bits)
+    found = connect_dots(PairProfile(Fraction(1, 2)), grid, 0, 1)
     true = 1 / (1 + ball(Fraction(-1, 2)).exp())
     assert found.masses[-1] >= low(true * (1 << bits))
     assert found.masses[0] >= low((1 - true) * (1 << bits))
-    flat = dots_of_values([(1 << (bits + GUARD)) // 3], grid, 0, 1.0)
+    flat = connect_values([(1 << (bits + GUARD)) // 3], grid, 0, 1.0)
     assert Fraction(flat.masses[0], 1 << bits) >= Fraction(2, 3)
 
 
 @pytest.mark.parametrize("mass", [1, 3, 1001, 99991])
 def test_wider_cells_keep_every_unit(mass):
-    after = ABOVE.coarser(Losses(0, 1, [mass], 0, 1.0), GRID)
+    after = PESSIMISTIC.coarser(PrivacyLossPMF(0, 1, [mass], 0, 1.0), GRID)
     share = 1 / (1 + ball(GRID.unit).exp())
     assert after.first == 0
     assert after.masses[0] >= low(mass * share)
@@ -173,14 +175,14 @@ def test_wider_cells_keep_every_unit(mass):
 
 
 def test_a_curve_adds_up_every_unit():
-    losses = Losses(0, 1, [3, 5], 1, 1.0)
-    grid = Grid(Fraction(1), Fraction(1), 4, 4)
+    losses = PrivacyLossPMF(0, 1, [3, 5], 1, 1.0)
+    grid = LossGrid(Fraction(1), Fraction(1), 4, 4)
     for epsilon in [Fraction(n, 7) for n in range(14)]:
         assert Curve(losses, grid, up=True).delta(epsilon) >= min(Fraction(1), low(worth(losses, grid, epsilon)))
 
 
 def test_the_largest_loss_of_laplace_noise_is_kept_apart_from_those_below_it():
-    grid = Grid(Fraction(1, 100), Fraction(1, 10), 30, 60)
+    grid = LossGrid(Fraction(1, 100), Fraction(1, 10), 30, 60)
     pair = lower_pair(Laplace(Fraction(1)), Fraction(1))
     assert pair is not None
     found = bins(pair, grid, 0, 100, 1.0, Fraction(1))
@@ -192,7 +194,7 @@ def test_the_largest_loss_of_laplace_noise_is_kept_apart_from_those_below_it():
 @pytest.mark.parametrize("up", [True, False], ids=["above", "below"])
 def test_a_curve_reads_what_the_losses_stand_for_and_its_inverse_was_checked(up):
     losses = some_losses(5)
-    grid = Grid(Fraction(1, 7), Fraction(1, 2), 24, 36)
+    grid = LossGrid(Fraction(1, 7), Fraction(1, 2), 24, 36)
     curve = Curve(losses, grid, up=up)
     one = sum(losses.masses) + losses.infinite
     for epsilon in [Fraction(n, 10) for n in range(21)]:

@@ -8,15 +8,15 @@ from fractions import Fraction
 import pytest
 
 from noisewright.accounting.composition import compose
-from noisewright.accounting.curves import Curve, losses_above, losses_below, slack
-from noisewright.accounting.grids import Grid
+from noisewright.accounting.curves import Curve, optimistic_pmf, pessimistic_pmf, slack
+from noisewright.accounting.grids import LossGrid
 from tests.compositions import high, low, random_case
 
 MANY = 100_000
 CHUNK = 300
 
 
-def random_grid(leaves, source: random.Random) -> Grid:
+def random_grid(leaves, source: random.Random) -> LossGrid:
     """Coarser than the package's own, often off the releases' lattices, and with short tails: bugs show there."""
     fineness = Fraction(1, source.choice([1, 2, 4, 8]))
     unit = Fraction(min(profile.spread for profile, _ in leaves)).limit_denominator(1000) * fineness
@@ -24,7 +24,7 @@ def random_grid(leaves, source: random.Random) -> Grid:
     if anchors and source.random() < 0.4:
         unit = source.choice(anchors) / source.randint(1, 4)
     tail_bits = source.randint(12, 60)
-    return Grid(unit, fineness, tail_bits, tail_bits + source.randint(8, 40))
+    return LossGrid(unit, fineness, tail_bits, tail_bits + source.randint(8, 40))
 
 
 def check(seed: int) -> None:
@@ -34,9 +34,9 @@ def check(seed: int) -> None:
     leaves = plan.leaves()
     grid = random_grid(leaves, source)
     spread = sum(times * profile.spread**2 for profile, times in leaves) ** 0.5
-    above = Curve(losses_above(leaves, grid), grid, up=True)
+    above = Curve(pessimistic_pmf(leaves, grid), grid, up=True)
     pairs = plan.pairs() if seed % 3 == 0 else None
-    under = None if pairs is None else losses_below(pairs, grid)
+    under = None if pairs is None else optimistic_pmf(pairs, grid)
     below = None if under is None else Curve(under, grid, up=False)
     for _ in range(3):
         epsilon = Fraction(round(source.uniform(0, 4) * spread * 10**4), 10**4)

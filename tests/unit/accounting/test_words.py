@@ -10,7 +10,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.accounting.parse import parts_of_event, parts_of_words
-from noisewright.accounting.releases import Noise, Pair
+from noisewright.accounting.releases import DeclaredNoise, DeclaredPair
 from noisewright.laws.gaussian import DiscreteGaussian, Gaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import Lattice
@@ -21,18 +21,18 @@ from noisewright.sample.certified import make_certified
 @pytest.mark.parametrize(
     ("text", "release", "times"),
     [
-        ("gaussian(sigma=40) x 1000", Noise(Gaussian(40), 1), 1000),
-        ("Gaussian( sigma = 1/3 , sensitivity=2 )", Noise(Gaussian("1/3"), 2), 1),
-        ("laplace(epsilon=0.1) x 20", Noise(Laplace(10), 1), 20),
-        ("laplace(epsilon=0.1, sensitivity=3)*2", Noise(Laplace(30), 3), 2),
-        ("laplace(scale=7) × 2", Noise(Laplace(7), 1), 2),
-        ("discrete_laplace(epsilon=0.5, sensitivity=2)", Noise(DiscreteLaplace(4), 2), 1),
-        ("discrete-laplace(scale=5)", Noise(DiscreteLaplace(5), 1), 1),
-        ("discrete_gaussian(sigma=3) x 4", Noise(DiscreteGaussian(3), 1), 4),
-        ("randomized_response(epsilon=1)", Pair(1, 0, True), 1),
-        ("randomised_response(epsilon=1)", Pair(1, 0, True), 1),
-        ("pair(epsilon=1, delta=1e-6) x 1_000", Pair(1, "1e-6"), 1000),
-        ("pair(epsilon=0, delta=0.1)", Pair(0, "0.1"), 1),
+        ("gaussian(sigma=40) x 1000", DeclaredNoise(Gaussian(40), 1), 1000),
+        ("Gaussian( sigma = 1/3 , sensitivity=2 )", DeclaredNoise(Gaussian("1/3"), 2), 1),
+        ("laplace(epsilon=0.1) x 20", DeclaredNoise(Laplace(10), 1), 20),
+        ("laplace(epsilon=0.1, sensitivity=3)*2", DeclaredNoise(Laplace(30), 3), 2),
+        ("laplace(scale=7) × 2", DeclaredNoise(Laplace(7), 1), 2),
+        ("discrete_laplace(epsilon=0.5, sensitivity=2)", DeclaredNoise(DiscreteLaplace(4), 2), 1),
+        ("discrete-laplace(scale=5)", DeclaredNoise(DiscreteLaplace(5), 1), 1),
+        ("discrete_gaussian(sigma=3) x 4", DeclaredNoise(DiscreteGaussian(3), 1), 4),
+        ("randomized_response(epsilon=1)", DeclaredPair(1, 0, True), 1),
+        ("randomised_response(epsilon=1)", DeclaredPair(1, 0, True), 1),
+        ("pair(epsilon=1, delta=1e-6) x 1_000", DeclaredPair(1, "1e-6"), 1000),
+        ("pair(epsilon=0, delta=0.1)", DeclaredPair(0, "0.1"), 1),
     ],
 )
 def test_words_name_a_release_and_how_often(text, release, times):
@@ -104,9 +104,9 @@ def test_events_of_dp_accounting_are_read_with_their_counts():
         ],
     )
     assert parts_of_event(plan) == [
-        (Noise(Gaussian("2.5"), 1), 15),
-        (Noise(Laplace(4), 1), 1),
-        (Noise(DiscreteLaplace(4), 2), 7),
+        (DeclaredNoise(Gaussian("2.5"), 1), 15),
+        (DeclaredNoise(Laplace(4), 1), 1),
+        (DeclaredNoise(DiscreteLaplace(4), 2), 7),
     ]
 
 

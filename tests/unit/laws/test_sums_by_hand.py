@@ -28,7 +28,7 @@ from noisewright.laws.two_fold import (
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.problem.errors import InvalidLawError
-from noisewright.proof.mixtures import exponential_reach
+from noisewright.proof.mixtures import convergence_radius
 
 HALF = Fraction(1, 2)
 
@@ -138,7 +138,7 @@ ENSEMBLE = Ensemble(
 
 def test_the_reaches_of_an_ensemble_are_those_of_its_worst_parts():
     """E e^(su) of a u_1 + b u_2 needs a s < 3 and b s < 5; inverse moments add up."""
-    assert exponential_reach(ENSEMBLE) == Fraction(5, 2)
+    assert convergence_radius(ENSEMBLE) == Fraction(5, 2)
     assert ENSEMBLE.inverse_reach == 5
     away = Ensemble((Fraction(3),), (UniformFold(Fraction(1, 4), Fraction(1)),))
     assert away.lowest == Fraction(3, 4)
@@ -165,7 +165,7 @@ def test_the_reaches_of_an_ensemble_are_those_of_its_worst_parts():
 def test_what_a_fold_says_of_its_tails(fold, lowest, inverse, exponential):
     assert fold.lowest == lowest
     assert fold.inverse_reach == inverse
-    assert exponential_reach(fold) == exponential
+    assert convergence_radius(fold) == exponential
 
 
 def test_a_two_point_fold_gives_its_weight_to_the_low_rate():

@@ -13,7 +13,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.numerics.distances import float_view, group_budget, lower_squared, upper_distance
-from noisewright.numerics.finite_components import infinitely_apart, islands
+from noisewright.numerics.finite_components import finite_components, infinitely_apart
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.metrics import METRICS, Scaled, Sum
 
@@ -44,7 +44,7 @@ def test_example_one_with_infinite_budgets_is_its_formula():
         )
         assert far(metric, i, j) == wanted
     # Gender and age part the universe into four islands of two.
-    assert islands(metric) == (0, 1, 0, 1, 2, 3, 2, 3)
+    assert finite_components(metric) == (0, 1, 0, 1, 2, 3, 2, 3)
 
 
 def test_an_infinite_budget_is_the_limit_of_large_ones():
@@ -72,7 +72,7 @@ def test_distances_are_a_metric_with_infinities_and_survive_files_and_copies(met
     for i, j, k in product(range(size), repeat=3):
         assert table[i][j] == table[j][i]
         assert table[i][k] <= table[i][j] + table[j][k] + 1e-12
-    known = islands(metric) or (0,) * size
+    known = finite_components(metric) or (0,) * size
     assert all((table[i][j] == math.inf) == (known[i] != known[j]) for i, j in product(range(size), repeat=2))
     rows = float_view(metric).rows(0, size)
     for i, j in product(range(size), repeat=2):
@@ -86,7 +86,7 @@ def test_distances_are_a_metric_with_infinities_and_survive_files_and_copies(met
 
 def test_leaving_and_coming_back_joins_islands():
     metric = METRICS_HERE["absent"]
-    assert islands(metric) is None
+    assert finite_components(metric) is None
     assert lower_squared(metric, 0, 7) == 64
     assert lower_squared(metric, 0, 2) == Fraction(1, 4)
 
@@ -130,7 +130,7 @@ def test_a_file_has_zeros_between_islands():
     plain = {"kind": "matrix", "unit": "1", "entries": ["0 1", "1 0"], "note": "", "islands": [0, 1]}
     with pytest.raises(InvalidPrivacyError, match="no finite distance"):
         METRICS.from_dict(plain)
-    assert islands(METRICS.from_dict({**plain, "entries": ["0 0", "0 0"]})) == (0, 1)
+    assert finite_components(METRICS.from_dict({**plain, "entries": ["0 0", "0 0"]})) == (0, 1)
 
 
 @pytest.mark.parametrize(
@@ -162,4 +162,4 @@ def test_a_detour_through_a_protected_value_is_finite():
     assert lower_squared(metric, 1, 2) == Fraction(4, 9)
     assert metric.note.startswith("1 pairs")
     both = nw.metrics.PerValue([("a",), ("b",), ("c",)], [{"a": "1/3", "b": W, "c": W}], both=True)
-    assert islands(both) == (0, 1, 2)
+    assert finite_components(both) == (0, 1, 2)

@@ -14,7 +14,7 @@ import noisewright as nw
 from noisewright.ledger.rules import largest_share
 from noisewright.mechanisms.linear.noise import Block, LinearElliptical, LinearLaplace
 from noisewright.mechanisms.linear.synthetic import MetricExponential
-from noisewright.numerics.finite_components import infinitely_apart, islands
+from noisewright.numerics.finite_components import finite_components, infinitely_apart
 from noisewright.proof.certify import certify
 from noisewright.proof.metric import farthest
 
@@ -87,7 +87,7 @@ def test_what_is_designed_keeps_every_finite_pair_and_only_those(seed):
     apart = 90 * (np.array(metric.codes)[:, 1] == 1)
     query = nw.Linear((rng.integers(0, 9, (3, 12)) + apart).tolist())
     report = nw.design(query, privacy=nw.MetricPrivacy(metric), utility=nw.SquaredError())
-    assert islands(metric) is not None
+    assert finite_components(metric) is not None
     for candidate in report.candidates:
         mechanism = candidate.certified.mechanism
         for i, j in product(range(12), repeat=2):

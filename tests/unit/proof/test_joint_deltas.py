@@ -13,7 +13,7 @@ import pytest
 import noisewright as nw
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.proof.vector_gaussian import composed_delta, gaussian_delta, gaussian_reach
+from noisewright.proof.vector_gaussian import composed_delta, gaussian_delta, vector_squared_sensitivity
 
 F = Fraction
 ORDERS = list(itertools.permutations(range(3)))
@@ -172,7 +172,7 @@ def test_the_length_of_a_gaussian_difference_is_that_of_the_dearest_numbers(orde
     each, stds = [[3, 8, 5][i] for i in order], [[1, 2, 5][i] for i in order]
 
     def reach(chosen: Any) -> Fraction:
-        return gaussian_reach(PerCoordinate(nw.Vector(chosen), gaussians(stds)))
+        return vector_squared_sensitivity(PerCoordinate(nw.Vector(chosen), gaussians(stds)))
 
     assert reach(nw.Disjoint(each)) == 16
     assert reach(nw.Replace(each)) == reach(nw.Sparse(2, each)) == 25
@@ -183,13 +183,13 @@ def test_the_length_of_a_gaussian_difference_is_that_of_the_dearest_numbers(orde
 def test_the_longest_listed_difference_counts_wherever_it_stands(order):
     rows = [[3, 0, -5], [-3, -8, 0], [0, 2, 5]]
     query = nw.Vector(nw.Points([rows[i] for i in order]))
-    assert gaussian_reach(PerCoordinate(query, gaussians([1, 2, 5]))) == 25
+    assert vector_squared_sensitivity(PerCoordinate(query, gaussians([1, 2, 5]))) == 25
 
 
 @pytest.mark.parametrize("stds", [(1, 4, 2), (4, 1, 2), (4, 2, 1)])
 @pytest.mark.parametrize("ball", [nw.L1Ball(7, 3), nw.L2Ball(7, 3)], ids=["l1", "l2"])
 def test_in_a_ball_the_smallest_deviation_counts_and_every_number_may_cross_an_edge(stds, ball):
-    reach = gaussian_reach(PerCoordinate(nw.Vector(ball), gaussians(stds)))
+    reach = vector_squared_sensitivity(PerCoordinate(nw.Vector(ball), gaussians(stds)))
     with mpmath.workdps(60):
         # sqrt(1 + 1/4 + 1/16) for one more step everywhere.
         truth = (7 + mpmath.sqrt(mpmath.mpf(21)) / 4) ** 2

@@ -14,7 +14,7 @@ import noisewright as nw
 from noisewright.mechanisms.linear.noise import Block
 from noisewright.problem.errors import InvalidMechanismError, UncertifiedError
 from noisewright.proof.certify import certify
-from noisewright.proof.linear import squared_reach
+from noisewright.proof.linear import column_squared_sensitivity
 
 QUERY = nw.Linear([[1, 0, 5], [0, 2, 3]])
 COLUMNS = [[1, 0, 5], [0, 2, 3]]
@@ -90,7 +90,7 @@ def test_delta_covers_the_law_that_is_drawn(epsilon: float):
 def test_cells_move_by_at_most_the_reach(columns: list[list[int]], cell: int):
     """Every histogram of up to four people, and everybody in it replaced by every other."""
     made = _gaussian(columns, cell, 4)
-    reach = squared_reach(made)
+    reach = column_squared_sensitivity(made)
     worst = 0
     for people in combinations_with_replacement(range(3), 3):
         cells = [made.cells([sum(1 for p in (*people, last) if p == i) for i in range(3)]) for last in range(3)]
@@ -103,7 +103,7 @@ def test_cells_move_by_at_most_the_reach(columns: list[list[int]], cell: int):
 
 def test_columns_that_are_all_alike_need_no_noise():
     made = _gaussian([[3, 3, 3]], 1, 1)
-    assert squared_reach(made) == 0
+    assert column_squared_sensitivity(made) == 0
     assert certify(made, nw.ApproxDP("0.1", "1e-9")).bound == 0
 
 

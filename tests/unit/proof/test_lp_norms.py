@@ -15,7 +15,7 @@ from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
-from noisewright.proof.vector_gaussian import gaussian_reach
+from noisewright.proof.vector_gaussian import vector_squared_sensitivity
 from noisewright.proof.vectors import most_moving, norm_shaped_bound, per_coordinate_bound, widening
 from noisewright.search.bounds.vector import vector_bound
 from tests.mechanisms_by_hand import shaped_masses
@@ -108,7 +108,7 @@ def test_independent_noise_in_an_lp_ball_covers_the_longest_difference(power: st
     assert largest == pytest.approx(bound - growth, rel=2e-3)
 
     same = [nw.mechanisms.Additive(nw.Scalar(1), nw.laws.Gaussian(Fraction(2)), lattice)] * 3
-    reach = float(gaussian_reach(PerCoordinate(query, same))) ** 0.5
+    reach = float(vector_squared_sensitivity(PerCoordinate(query, same))) ** 0.5
     longest = np.sqrt((moves**2).sum(axis=1)).max() / 2
     assert reach == pytest.approx(longest + math.sqrt(3) / 200, rel=1e-9)
 

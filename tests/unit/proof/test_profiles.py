@@ -68,7 +68,7 @@ def test_noise_with_levels_has_the_largest_divergence_over_all_shifts_and_both_o
     each = [sticks.cell_divergences(law, sign * s, FLOATS) for s in shifts for sign in (1, -1)]
     profile = law_profile(law, reach)
     assert isinstance(profile, PiecewiseProfile)
-    assert (len(worst_shifts(profile.law, profile.reach)) == 2) is one_top
+    assert (len(worst_shifts(profile.law, profile.sensitivity)) == 2) is one_top
     assert_tight(deltas(profile), [max(values) for values in zip(*each, strict=True)], 1e-9)
 
 

@@ -14,7 +14,7 @@ import noisewright as nw
 from noisewright.mechanisms.norm_shaped import NormBlock, NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
 from noisewright.numerics.fields import FLOATS
-from noisewright.proof.vector_gaussian import gaussian_reach
+from noisewright.proof.vector_gaussian import vector_squared_sensitivity
 from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound, root_above
 
 SETS: dict[str, Any] = {
@@ -100,7 +100,7 @@ def test_balls_grow_by_what_rounding_adds():
 def test_a_gaussian_in_an_l2_ball_grows_by_the_root_of_the_dimension():
     step, std = Fraction(1, 10), Fraction(5)
     part = nw.mechanisms.Additive(nw.Scalar(1), nw.laws.Gaussian(std), nw.laws.Lattice.cells(step))
-    reach = gaussian_reach(PerCoordinate(nw.Vector(nw.L2Ball(1, 9)), (part,) * 9))
+    reach = vector_squared_sensitivity(PerCoordinate(nw.Vector(nw.L2Ball(1, 9)), (part,) * 9))
     assert reach == ((1 + 3 * step) / std) ** 2
 
 

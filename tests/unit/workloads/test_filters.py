@@ -24,7 +24,7 @@ from noisewright.numerics.toeplitz_hankel import (
     quarter_filter,
 )
 from noisewright.numerics.workloads import gram
-from noisewright.proof.strategies import squared_reach
+from noisewright.proof.strategies import strategy_squared_sensitivity
 from noisewright.sample.certified import make_certified
 from noisewright.sample.strategy import WorkloadAnswer
 from noisewright.search.bounds.line import least_line
@@ -276,4 +276,4 @@ def test_products_of_columns_are_nowhere_below_their_bound(form: str, size: int,
     monkeypatch.setattr(M.FilterRows, "least_product", lambda self: -7)
     moved = M.GaussianStrategy(W.identity(size, cells_per_person=1, replace=True), rows, [10**3])
     longest = max(rows.squared_lengths())
-    assert squared_reach(moved) == Fraction(min(4 * longest, 2 * longest + 2 * 7), 10**3)
+    assert strategy_squared_sensitivity(moved) == Fraction(min(4 * longest, 2 * longest + 2 * 7), 10**3)

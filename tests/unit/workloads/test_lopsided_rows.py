@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from noisewright.proof.strategies import squared_reach, taxi_reach
+from noisewright.proof.strategies import strategy_l1_sensitivity, strategy_squared_sensitivity
 from tests.workloads import M, W, exact_reach, several_rows
 
 MANY = 3_000
@@ -69,7 +69,7 @@ def check(kind: str, seed: int) -> None:
     made = strategy(kind, Random(seed))
     query, gaussian = made.query, isinstance(made, M.GaussianStrategy)
     truth = exact_reach(made) if query.rows_per_person == 1 else several_rows(made)
-    found = squared_reach(made) if gaussian else taxi_reach(made)
+    found = strategy_squared_sensitivity(made) if gaussian else strategy_l1_sensitivity(made)
     cells = query.cells_per_person * query.rows_per_person
     assert truth <= found, f"seed {seed}: {found} for {truth}, {made}"
     if cells == 1 and (not query.replace or kind.startswith("dense")):
@@ -94,4 +94,4 @@ def test_nor_does_one_in_thousands_of_strategies(kind):
 def test_cells_that_share_a_column_and_are_left_over_move_by_that_column():
     """Two of three cells come for one that leaves: the total moves by one, which no pair of cells does."""
     made = M.LaplaceStrategy(W.total(3, cells_per_person=2, replace=True), M.DenseRows([[1]], [1, 1, 1]), [1])
-    assert exact_reach(made) == 1 <= taxi_reach(made) == Fraction(1)
+    assert exact_reach(made) == 1 <= strategy_l1_sensitivity(made) == Fraction(1)

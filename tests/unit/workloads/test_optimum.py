@@ -11,7 +11,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.numerics.workloads import gram
-from noisewright.proof.strategies import squared_reach
+from noisewright.proof.strategies import strategy_squared_sensitivity
 from noisewright.search.bounds.line import Witness, least_line, least_total, least_worst, proven_line
 from noisewright.search.bounds.unbiased import least_unbiased
 from noisewright.search.cache import forget
@@ -203,7 +203,7 @@ def test_pictures_of_rows_have_columns_of_the_reach():
         strategy = STRATEGIES[name]
         lengths = (rows_over_noise(strategy) ** 2).sum(axis=0)
         # Stated variances hold the rounding, which privacy does without.
-        assert float(lengths.max()) == pytest.approx(float(squared_reach(strategy)), rel=0.02)
+        assert float(lengths.max()) == pytest.approx(float(strategy_squared_sensitivity(strategy)), rel=0.02)
 
 
 def test_questions_are_weighted_by_how_often_they_count():

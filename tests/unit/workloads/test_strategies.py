@@ -17,7 +17,7 @@ from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS
 from noisewright.numerics.integer_matrices import near_inverse, product as whole_product
 from noisewright.proof import strategies
-from noisewright.proof.strategies import squared_reach, taxi_reach
+from noisewright.proof.strategies import strategy_l1_sensitivity, strategy_squared_sensitivity
 from noisewright.sample.strategy import WorkloadAnswer
 from noisewright.search.families.strategies import gaussian_strategy
 from tests.workloads import (
@@ -40,7 +40,11 @@ each_strategy = pytest.mark.parametrize("name", STRATEGIES)
 
 
 def _reach(strategy: Any) -> Fraction:
-    return squared_reach(strategy) if isinstance(strategy, M.GaussianStrategy) else taxi_reach(strategy)
+    return (
+        strategy_squared_sensitivity(strategy)
+        if isinstance(strategy, M.GaussianStrategy)
+        else strategy_l1_sensitivity(strategy)
+    )
 
 
 @each_strategy
@@ -113,7 +117,7 @@ def test_differences_of_any_levels_move_no_farther_than_proven(
     size, height = (7, 3) if branching == 2 else (8, 2)
     query = W.ranges(size, cells_per_person=cells, replace=moved)
     strategy = M.GaussianStrategy(query, M.ContrastRows(size, branching), levels[: height + 1], 1000)
-    assert exact_reach(strategy) <= squared_reach(strategy) <= exact_reach(strategy) * 4
+    assert exact_reach(strategy) <= strategy_squared_sensitivity(strategy) <= exact_reach(strategy) * 4
 
 
 @pytest.mark.parametrize(
@@ -146,11 +150,11 @@ def test_whoever_is_replaced_may_have_fewer_rows_afterwards():
         M.GaussianStrategy(W.identity(9, replace=True), rows, [100, 1]), query=W.identity(9, replace=True).with_rows(3)
     )
     # Three rows in one cell, then one in another: 3^2 / 100 and 1 / 100 by cells, and the total falls by two.
-    assert squared_reach(nobody) >= Fraction(9 + 1, 100) + 4 == several_rows(nobody)
-    assert squared_reach(nobody) <= several_rows(nobody) * Fraction(5, 4)
+    assert strategy_squared_sensitivity(nobody) >= Fraction(9 + 1, 100) + 4 == several_rows(nobody)
+    assert strategy_squared_sensitivity(nobody) <= several_rows(nobody) * Fraction(5, 4)
     total = M.LaplaceStrategy(W.identity(9, replace=True).with_rows(3), rows, [100, 1])
-    assert taxi_reach(total) >= Fraction(4, 100) + 2 == several_rows(total)
-    assert taxi_reach(total) <= several_rows(total) * Fraction(101, 100)
+    assert strategy_l1_sensitivity(total) >= Fraction(4, 100) + 2 == several_rows(total)
+    assert strategy_l1_sensitivity(total) <= several_rows(total) * Fraction(101, 100)
 
 
 def _asked(form: str, **who: Any) -> nw.Workload:
@@ -200,7 +204,7 @@ def test_noise_for_replaced_people_with_several_rows_is_calibrated_to_a_checked_
                 shares = [share, *[1.0] * (len(levels) - 1)]
                 asked = query.with_rows(rows)
                 made = gaussian_strategy(asked, UNIT, M.BlockRows(size, branching, levels), shares)
-                assert 1 - Fraction(1, 2**40) <= squared_reach(made) <= 1
+                assert 1 - Fraction(1, 2**40) <= strategy_squared_sensitivity(made) <= 1
 
 
 def test_replacing_in_a_filter_costs_two_columns_and_not_four():
@@ -211,8 +215,12 @@ def test_replacing_in_a_filter_costs_two_columns_and_not_four():
             for cells in (1, 2):
                 moved = replace(alone, query=among(alone.query, cells, True))
                 column = exact_reach(alone)
-                assert exact_reach(moved) <= squared_reach(moved) <= 2 * cells**2 * column * Fraction(1001, 1000)
-            assert squared_reach(replace(alone, query=among(alone.query, 2, False))) == 4 * column
+                assert (
+                    exact_reach(moved)
+                    <= strategy_squared_sensitivity(moved)
+                    <= 2 * cells**2 * column * Fraction(1001, 1000)
+                )
+            assert strategy_squared_sensitivity(replace(alone, query=among(alone.query, 2, False))) == 4 * column
 
 
 def test_rows_that_nobody_moves_cost_nothing_under_every_notion():
@@ -245,7 +253,7 @@ def test_replacing_in_a_dense_strategy_costs_exactly_the_farthest_pair():
     for dense, places in ((rows, [1, 2, 3]), (rows, [1, 2, 3, 0]), (alike, [1, 2]), (alike, [1, 0, 2])):
         query = W([list(range(1, len(places) + 1))], replace=True)
         strategy = M.GaussianStrategy(query, replace(dense, places=places), [3])
-        assert squared_reach(strategy) == exact_reach(strategy)
+        assert strategy_squared_sensitivity(strategy) == exact_reach(strategy)
 
 
 @each_strategy
@@ -261,7 +269,7 @@ def test_a_claim_a_hair_below_what_is_proven_is_refused(name: str):
 
 def test_a_delta_is_that_of_one_gaussian_of_the_same_reach():
     strategy = STRATEGIES["three branches"]
-    reach = float(squared_reach(strategy)) ** 0.5
+    reach = float(strategy_squared_sensitivity(strategy)) ** 0.5
     certificate = nw.certify(strategy, nw.ApproxDP(1, "0.5"))
     phi = lambda x: __import__("math").erfc(-x / 2**0.5) / 2  # noqa: E731  # a formula
     wanted = phi(reach / 2 - 1 / reach) - np.e * phi(-reach / 2 - 1 / reach)
@@ -270,7 +278,7 @@ def test_a_delta_is_that_of_one_gaussian_of_the_same_reach():
 
 def test_a_divergence_is_the_order_times_that_of_order_one():
     strategy = STRATEGIES["residuals"]
-    reach = squared_reach(strategy)
+    reach = strategy_squared_sensitivity(strategy)
     assert nw.certify(strategy, nw.RenyiDP(3, 30)).bound == 3 * reach / 2
     with pytest.raises(nw.errors.UncertifiedError):
         nw.certify(strategy, nw.RenyiDP(3, 3 * reach / 2 * Fraction(999, 1000)))
@@ -287,7 +295,7 @@ def test_a_pure_strategy_is_approximately_private_from_its_own_epsilon_on(name: 
     strategy = STRATEGIES[name]
     if isinstance(strategy, M.GaussianStrategy):
         return
-    bound = taxi_reach(strategy)
+    bound = strategy_l1_sensitivity(strategy)
     assert nw.certify(strategy, nw.ApproxDP(bound, "0.001")).bound == 0
     with pytest.raises(nw.errors.UncertifiedError):
         nw.certify(strategy, nw.ApproxDP(bound * Fraction(999, 1000), "0.001"))

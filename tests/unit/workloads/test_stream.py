@@ -11,7 +11,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.numerics.fields import FLOATS
-from noisewright.proof.strategies import squared_reach
+from noisewright.proof.strategies import strategy_squared_sensitivity
 from noisewright.sample.certified import make_certified
 from noisewright.sample.strategy import WorkloadAnswer
 from tests.audit.forging import resealed
@@ -88,7 +88,7 @@ def test_a_stream_goes_on_after_being_saved_and_draws_nothing_again(name: str):
 def test_an_endless_stream_costs_the_same_however_long_it_is():
     for size in (1, 9, 10**6, 2**40):
         strategy = M.GaussianStrategy(W.prefixes(size), M.EndlessRows(size), ["7/3"], 9)
-        assert squared_reach(strategy) == Fraction(3, 7)
+        assert strategy_squared_sensitivity(strategy) == Fraction(3, 7)
         levels = [strategy.level(group) for group in range(60)]
         spent = sum(1 / v for v in levels)
         assert Fraction(3, 7) * Fraction(59, 60) < spent < Fraction(3, 7)

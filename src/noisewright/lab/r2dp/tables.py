@@ -27,7 +27,7 @@ from noisewright.problem.queries import Scalar, Vector
 from noisewright.problem.sensitivity import Points
 from noisewright.problem.utilities import AbsoluteError, SquaredError
 from noisewright.problem.workload import Workload
-from noisewright.proof.mixtures import exponential_reach, renyi_ball
+from noisewright.proof.mixtures import convergence_radius, renyi_ball
 from noisewright.proof.pure import pure_bound
 from noisewright.sample.certified import make_certified
 from noisewright.search.design import design
@@ -269,7 +269,7 @@ def paper_bound(fold: Fold, alpha: Fraction, sensitivity: Fraction = Fraction(1)
         s = ball(sensitivity)
         if alpha == 1:
             return fold.slope(ball(0), BALLS) * s + fold.transform(s, BALLS) - 1
-        reach = exponential_reach(fold)
+        reach = convergence_radius(fold)
         if reach is not None and (alpha - 1) * sensitivity >= reach:
             return None
         rise = fold.transform(ball(-(alpha - 1) * sensitivity), BALLS)

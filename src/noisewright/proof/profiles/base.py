@@ -10,7 +10,8 @@ Profiles are frozen and exact, so that what was computed about one can be kept u
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
@@ -26,37 +27,53 @@ Interval = tuple[Fraction, Fraction | None]
 """From a place to another one, or for ever."""
 
 
-class Profile(Protocol):
-    """Upper bounds of the profile of one release."""
+class Profile(ABC):
+    """Upper bounds of the profile of one release; as it stands here, its losses have no end and share no lattice."""
+
+    __slots__ = ()
 
     @property
+    @abstractmethod
     def rule(self) -> str:
         """The name of the theorem by which the bounds hold."""
-        ...
 
     @property
+    @abstractmethod
     def spread(self) -> float:
         """About the standard deviation of the privacy loss: a hint for choosing grids, never evidence."""
-        ...
 
     @property
     def largest(self) -> Fraction | None:
         """A loss that is passed with probability `lost` only; None where the losses have no end."""
-        ...
+        return None
 
     @property
     def lost(self) -> Fraction:
         """The value that the profile keeps from `largest` on (the delta of an (epsilon, delta) pair); 0 otherwise."""
-        ...
+        return NOTHING
 
     @property
     def lattice(self) -> Fraction | None:
         """A loss of which all losses are multiples, where there is one: atoms then fall on the grid."""
-        ...
+        return None
 
+    @abstractmethod
     def deltas(self, epsilons: Sequence[Fraction], bits: int) -> list[int]:
-        """Whole numbers at or above 2^bits delta(epsilon), for epsilons >= 0 in rising order."""
-        ...
+        """Integers at or above 2^bits delta(epsilon), for epsilons >= 0 in rising order."""
+
+
+class PairLosses(ABC):
+    """The losses of noise against itself, moved by its largest shift, from below; no loss is infinite."""
+
+    __slots__ = ()
+
+    def infinite(self, lattice: Lattice | None) -> Ball:
+        """P(loss is infinite) from below, at the working precision; of noise on a lattice for its whole cells."""
+        return ball(0)
+
+    @abstractmethod
+    def passed(self, epsilons: Sequence[Fraction], lattice: Lattice | None) -> Iterator[tuple[Ball, Ball]]:
+        """P(finite loss >= epsilon) from below and Q(loss > epsilon) from above, epsilon >= 0, at that precision."""
 
 
 class LowerPair(Protocol):
@@ -117,7 +134,7 @@ def grown(start: Fraction, end: Fraction | None, lattice: Lattice | None) -> Int
 
 
 @dataclass(frozen=True, slots=True)
-class GaussianProfile:
+class GaussianProfile(Profile):
     """Gaussian noise that one person shifts by mu deviations: N(0, 1) against N(mu, 1), `squared` being mu^2.
 
     Rule: the loss is itself Gaussian, delta = Q(epsilon/mu - mu/2) - e^epsilon Q(epsilon/mu + mu/2), which grows with
@@ -135,14 +152,6 @@ class GaussianProfile:
     def largest(self) -> Fraction | None:
         return None if self.squared else NOTHING
 
-    @property
-    def lost(self) -> Fraction:
-        return NOTHING
-
-    @property
-    def lattice(self) -> Fraction | None:
-        return None
-
     def deltas(self, epsilons: Sequence[Fraction], bits: int) -> list[int]:
         if not self.squared:
             return [0] * len(epsilons)
@@ -158,7 +167,7 @@ class GaussianProfile:
 
 
 @dataclass(frozen=True, slots=True)
-class PairProfile:
+class PairProfile(Profile):
     """Everything that is known of a release is that it is (epsilon, delta)-private.
 
     Rule: no such release is told apart better than four points (Kairouz, Oh and Viswanath): under the first law delta
@@ -200,7 +209,7 @@ class PairProfile:
 
 
 @dataclass(frozen=True, slots=True)
-class LeastProfile:
+class LeastProfile(Profile):
     """Several bounds of one profile at once: at every epsilon the smallest of them holds."""
 
     bounds: tuple[Profile, ...]
@@ -238,7 +247,7 @@ class LeastProfile:
 
 
 @dataclass(frozen=True, slots=True)
-class MostProfile:
+class MostProfile(Profile):
     """Several possibilities of which one is the case, it is not known which: at every epsilon the largest holds.
 
     Valid for: one release by one of them, such as differences of which one person makes one.

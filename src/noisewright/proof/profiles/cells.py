@@ -5,11 +5,11 @@ whole weights, it is the logarithm of a ratio of two of them.
 
 Rule (all shifts). For one epsilon the divergence is the sum of (f_i - e^epsilon f_j)+ times the length that cell i
 shares with cell j moved by s. Lengths are linear in s between the differences of break points, so the largest value
-over 0 < |s| <= reach is taken at such a difference or at the reach. Shifts to the left and to the right are the two
-orders of a pair.
+over 0 < |s| <= sensitivity is taken at such a difference or at the sensitivity. Shifts to the left and to the right
+are the two orders of a pair.
 Rule (one top). If f does not fall up to some place and does not rise from there on, f(x) > e^epsilon f(x + s) with
 s > 0 needs x + s beyond the top, where f(x + s) does not rise in s: the integrand grows with s, and so does the
-divergence. The same holds for its mirror image. So the reach, to the left and to the right, is the worst shift.
+divergence. The same holds for its mirror image. So the sensitivity, to the left and to the right, is the worst shift.
 """
 
 from __future__ import annotations
@@ -29,40 +29,36 @@ from noisewright.numerics.balls import Ball, ball, ceil_scaled, floor_scaled, pr
 from noisewright.numerics.fields import BALLS
 from noisewright.problem.errors import UncertifiedError
 from noisewright.proof.approximate import line_of, refuse_too_many
-from noisewright.proof.profiles.base import GUARD_BITS, NOTHING
+from noisewright.proof.profiles.base import GUARD_BITS, NOTHING, PairLosses, Profile
 
 _MOST_COMPARED = 400_000
 _FINEST = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class PiecewiseProfile:
-    """Noise with rational levels on cells and geometric tails, over all shifts up to `reach`, in both orders."""
+class PiecewiseProfile(Profile):
+    """Noise with rational levels on cells and geometric tails, over all shifts up to `sensitivity`, in both orders."""
 
     law: Piecewise
-    reach: Fraction
+    sensitivity: Fraction
     rule: str = "profile/levels"
 
     @property
     def spread(self) -> float:
-        return _spread(self.law, self.reach)
+        return _spread(self.law, self.sensitivity)
 
     @property
     def largest(self) -> Fraction | None:
-        return self.law.rate * max(apart for atoms in _all_atoms(self.law, self.reach) for apart in atoms)
-
-    @property
-    def lost(self) -> Fraction:
-        return NOTHING
+        return self.law.rate * max(apart for atoms in _all_atoms(self.law, self.sensitivity) for apart in atoms)
 
     @property
     def lattice(self) -> Fraction | None:
-        common = _common(self.law, self.reach) * self.law.rate
+        common = _common(self.law, self.sensitivity) * self.law.rate
         return common if self.largest and self.largest <= common * _FINEST else None
 
     def deltas(self, epsilons: Sequence[Fraction], bits: int) -> list[int]:
         with precision(bits + GUARD_BITS):
-            tables = _tables(self.law, self.reach, bits + GUARD_BITS)
+            tables = _tables(self.law, self.sensitivity, bits + GUARD_BITS)
             found = []
             for epsilon in epsilons:
                 grown = floor_scaled(ball(epsilon).exp(), GUARD_BITS + bits)
@@ -75,19 +71,19 @@ Atoms = dict[Fraction, dict[Fraction, tuple[Fraction, Fraction]]]
 outward, once in each period and one level lower each time."""
 
 
-def worst_shifts(law: Piecewise, reach: Fraction) -> list[Fraction]:
+def worst_shifts(law: Piecewise, sensitivity: Fraction) -> list[Fraction]:
     """Shifts, to both sides, among which the worst one is for every epsilon."""
-    cells = law.unrolled(reach)
+    cells = law.unrolled(sensitivity)
     levels = [level for _, _, level in cells]
     top = levels.index(min(levels))
     one_top = all(a >= b for a, b in pairwise(levels[: top + 1])) and all(a <= b for a, b in pairwise(levels[top:]))
     if one_top:
-        return [reach, -reach]
+        return [sensitivity, -sensitivity]
     starts = [start for start, _, _ in cells]
-    apart = {reach}
+    apart = {sensitivity}
     for i, start in enumerate(starts):
         for later in starts[i + 1 :]:
-            if later - start > reach:
+            if later - start > sensitivity:
                 break
             apart.add(later - start)
         if len(apart) * len(cells) > _MOST_COMPARED:
@@ -122,10 +118,10 @@ def atoms_of(law: Piecewise, shift: Fraction) -> Atoms:
 
 
 @lru_cache(maxsize=64)
-def _all_atoms(law: Piecewise, reach: Fraction) -> list[Atoms]:
+def _all_atoms(law: Piecewise, sensitivity: Fraction) -> list[Atoms]:
     """One for each shift that may be the worst; equal ones once."""
     kept: list[Atoms] = []
-    for shift in worst_shifts(law, reach):
+    for shift in worst_shifts(law, sensitivity):
         atoms = atoms_of(law, shift)
         if atoms not in kept:
             kept.append(atoms)
@@ -165,22 +161,22 @@ def _rounded_up(value: tuple[int, int], bits: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def _tables(law: Piecewise, reach: Fraction, bits: int) -> list[_Table]:
-    return [_Table(law, atoms, bits) for atoms in _all_atoms(law, reach)]
+def _tables(law: Piecewise, sensitivity: Fraction, bits: int) -> list[_Table]:
+    return [_Table(law, atoms, bits) for atoms in _all_atoms(law, sensitivity)]
 
 
 @lru_cache(maxsize=256)
-def _common(law: Piecewise, reach: Fraction) -> Fraction:
+def _common(law: Piecewise, sensitivity: Fraction) -> Fraction:
     """The largest number of which all differences are multiples."""
-    apart = {apart for atoms in _all_atoms(law, reach) for apart in atoms}
+    apart = {apart for atoms in _all_atoms(law, sensitivity) for apart in atoms}
     below = math.lcm(*(value.denominator for value in apart))
     return Fraction(math.gcd(*(int(value * below) for value in apart)), below)
 
 
 @lru_cache(maxsize=256)
-def _spread(law: Piecewise, reach: Fraction) -> float:
+def _spread(law: Piecewise, sensitivity: Fraction) -> float:
     """The largest standard deviation of the loss, roughly."""
-    return max(_deviation(law, atoms) for atoms in _all_atoms(law, reach))
+    return max(_deviation(law, atoms) for atoms in _all_atoms(law, sensitivity))
 
 
 def _deviation(law: Piecewise, atoms: Atoms) -> float:
@@ -191,7 +187,7 @@ def _deviation(law: Piecewise, atoms: Atoms) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class TabulatedProfile:
+class TabulatedProfile(Profile, PairLosses):
     """Tabulated noise over all shifts of at most `cells` cell widths.
 
     Rule: at a shift between j and j + 1 cells the divergence is the mixture of those at j and at j + 1, so the largest
@@ -217,10 +213,6 @@ class TabulatedProfile:
     @property
     def lost(self) -> Fraction:
         return self._worst([_sums(self.law, shift).infinite() for shift in self._shifts()]) / self.law.total
-
-    @property
-    def lattice(self) -> Fraction | None:
-        return None
 
     def deltas(self, epsilons: Sequence[Fraction], bits: int) -> list[int]:
         sums = [_sums(self.law, shift) for shift in self._shifts()]
@@ -254,7 +246,7 @@ class TabulatedProfile:
         return min(math.floor(self.cells), len(line_of(self.law)))
 
     def _shifts(self) -> list[int]:
-        """Whole shifts that may be the worst; the last one may be beyond the reach and counts in a mixture only."""
+        """Whole shifts that may be the worst; the last one may be beyond it and counts in a mixture only."""
         count = len(line_of(self.law))
         last = min(math.ceil(self.cells), count)
         if all(a >= b for a, b in pairwise(self.law.weights)):

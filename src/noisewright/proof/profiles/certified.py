@@ -20,31 +20,31 @@ from noisewright.mechanisms.strategies.strategy import GaussianStrategy, Laplace
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy, ProbabilisticDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.sensitivity import Groups, NormBall
-from noisewright.proof.linear import squared_reach as columns_reach
+from noisewright.proof.linear import column_squared_sensitivity
 from noisewright.proof.metric import farthest
 from noisewright.proof.profiles.base import GaussianProfile, LowerPair, PairProfile, Profile, least, most
 from noisewright.proof.profiles.choice import BoundedRangeProfile
 from noisewright.proof.profiles.joint import joint
 from noisewright.proof.profiles.laws import law_profile, lower_pair
 from noisewright.proof.profiles.renyi import ConcentratedProfile, RenyiProfile
-from noisewright.proof.strategies import squared_reach, taxi_reach
-from noisewright.proof.vector_gaussian import frame_reach, gaussian_reach
+from noisewright.proof.strategies import strategy_l1_sensitivity, strategy_squared_sensitivity
+from noisewright.proof.vector_gaussian import frame_squared_sensitivity, vector_squared_sensitivity
 from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound, refuse_uncovered, worst_moves
 
 if TYPE_CHECKING:
     from noisewright.proof.certify import Certificate  # which loads this room, and this file with it
 
-Rule = TypeVar("Rule", bound=Callable[[Any], Profile])
-Pairs = tuple[tuple[LowerPair, int], ...]
+ProfileRule = TypeVar("ProfileRule", bound=Callable[[Any], Profile])
+CountedPairs = tuple[tuple[LowerPair, int], ...]
 
 PROFILES: dict[type, Callable[[Any], Profile]] = {}
 """The rule that gives a kind of mechanism its profile."""
 
 
-def profiled(*mechanisms: type) -> Callable[[Rule], Rule]:
+def profiled(*mechanisms: type) -> Callable[[ProfileRule], ProfileRule]:
     """Enter the rule below as the one that gives these mechanisms their profile."""
 
-    def enter(rule: Rule) -> Rule:
+    def enter(rule: ProfileRule) -> ProfileRule:
         PROFILES.update(dict.fromkeys(mechanisms, rule))
         return rule
 
@@ -130,7 +130,7 @@ def per_coordinate_profile(mechanism: PerCoordinate) -> Profile:
     refuse_uncovered(query, [part is not None for part in mechanism.parts])
     laws = [part.law for part in mechanism.parts if part is not None]
     if laws and all(isinstance(law, Gaussian) for law in laws):
-        return GaussianProfile(gaussian_reach(mechanism), "profile/gaussian-vector")
+        return GaussianProfile(vector_squared_sensitivity(mechanism), "profile/gaussian-vector")
     choices = worst_moves(mechanism, query.sensitivity, lambda law, far: (law, far))
     # Whole numbers that could move by less than one do not move at all.
     found = most(*([joint([(law_profile(*move), 1) for move in choice]) for choice in choices] or [joint([])]))
@@ -151,26 +151,26 @@ def norm_shaped_profile(mechanism: NormShaped) -> Profile:
 @profiled(LinearGaussian)
 def linear_gaussian_profile(mechanism: LinearGaussian) -> Profile:
     """The longest image of a difference in the frame, in deviations."""
-    longest = frame_reach(mechanism.query, mechanism.matrix, mechanism.step)
+    longest = frame_squared_sensitivity(mechanism.query, mechanism.matrix, mechanism.step)
     return GaussianProfile(longest * (mechanism.step / mechanism.std) ** 2, "profile/gaussian-frame")
 
 
 @profiled(ColumnGaussian)
 def column_gaussian_profile(mechanism: ColumnGaussian) -> Profile:
     """The longest difference of two columns, rounding included, in deviations (see `linear`)."""
-    return GaussianProfile(columns_reach(mechanism) / mechanism.std**2, "profile/gaussian-columns")
+    return GaussianProfile(column_squared_sensitivity(mechanism) / mechanism.std**2, "profile/gaussian-columns")
 
 
 @profiled(GaussianStrategy)
 def gaussian_strategy_profile(mechanism: GaussianStrategy) -> Profile:
     """How far one person moves the measured rows, in deviations (see `strategy`)."""
-    return GaussianProfile(squared_reach(mechanism), "profile/gaussian-strategy")
+    return GaussianProfile(strategy_squared_sensitivity(mechanism), "profile/gaussian-strategy")
 
 
 @profiled(LaplaceStrategy)
 def laplace_strategy_profile(mechanism: LaplaceStrategy) -> Profile:
     """Known by its pure bound."""
-    return PairProfile(taxi_reach(mechanism), rule="profile/laplace-strategy")
+    return PairProfile(strategy_l1_sensitivity(mechanism), rule="profile/laplace-strategy")
 
 
 @profiled(RandomExponential)
@@ -179,7 +179,7 @@ def exponential_profile(mechanism: RandomExponential) -> Profile:
     return BoundedRangeProfile(mechanism.epsilons, mechanism.weights)
 
 
-def lower_pairs_of(mechanism: Mechanism) -> Pairs | None:
+def lower_pairs_of(mechanism: Mechanism) -> CountedPairs | None:
     """Pairs of neighbours, and how often each, whose losses add up to those of one pair of the mechanism.
 
     The pair is the one that all releases of a plan may share: every answer is larger by its sensitivity on the same

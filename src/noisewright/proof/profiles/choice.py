@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from noisewright.numerics.balls import Ball, ball, precision
-from noisewright.proof.profiles.base import GUARD_BITS, NOTHING, units_above
+from noisewright.proof.profiles.base import GUARD_BITS, Profile, units_above
 
 
 @dataclass(frozen=True, slots=True)
-class BoundedRangeProfile:
+class BoundedRangeProfile(Profile):
     """Choices with weights e^(epsilon score / 2), scores that one person moves by 1; epsilon is random, weights[i].
 
     Rule: the loss of candidate r is epsilon (s_r - s'_r) / 2, between -epsilon/2 and epsilon/2, plus the logarithm of
@@ -36,14 +36,6 @@ class BoundedRangeProfile:
     @property
     def largest(self) -> Fraction | None:
         return max(self.epsilons)
-
-    @property
-    def lost(self) -> Fraction:
-        return NOTHING
-
-    @property
-    def lattice(self) -> Fraction | None:
-        return None
 
     def deltas(self, epsilons: Sequence[Fraction], bits: int) -> list[int]:
         with precision(bits + GUARD_BITS):

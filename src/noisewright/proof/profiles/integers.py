@@ -11,11 +11,11 @@ from noisewright.laws.gaussian import DiscreteGaussian
 from noisewright.laws.lattice import Lattice
 from noisewright.numerics.balls import Ball, ball, precision
 from noisewright.numerics.fields import BALLS
-from noisewright.proof.profiles.base import GUARD_BITS, NOTHING, units_above
+from noisewright.proof.profiles.base import GUARD_BITS, PairLosses, Profile, units_above
 
 
 @dataclass(frozen=True, slots=True)
-class DiscreteLaplaceProfile:
+class DiscreteLaplaceProfile(Profile, PairLosses):
     """Noise with masses proportional to e^(-rate |k|) on the whole numbers, shifted by at most `shift` of them.
 
     Rule: the noise is symmetric and falls outward, so the largest shift s is the worst (see `composed`). The loss at k
@@ -38,10 +38,6 @@ class DiscreteLaplaceProfile:
         return self.rate * self.shift
 
     @property
-    def lost(self) -> Fraction:
-        return NOTHING
-
-    @property
     def lattice(self) -> Fraction | None:
         return self.rate if self.shift % 2 else 2 * self.rate
 
@@ -59,10 +55,6 @@ class DiscreteLaplaceProfile:
         """The first whole number whose loss exceeds epsilon, for epsilon below the largest loss."""
         return math.floor((epsilon / self.rate - self.shift) / 2) + 1
 
-    def infinite(self, lattice: Lattice | None) -> Ball:
-        """No loss is infinite."""
-        return ball(0)
-
     def passed(self, epsilons: Sequence[Fraction], lattice: Lattice | None) -> Iterator[tuple[Ball, Ball]]:
         """P(loss >= epsilon) and Q(loss > epsilon), epsilon >= 0, at the working precision."""
         fade, largest = ball(-self.rate).exp(), self.rate * self.shift
@@ -75,7 +67,7 @@ class DiscreteLaplaceProfile:
 
 
 @dataclass(frozen=True, slots=True)
-class DiscreteGaussianProfile:
+class DiscreteGaussianProfile(Profile, PairLosses):
     """Noise with masses proportional to e^(-k^2 / (2 std^2)) on the whole numbers, shifted by at most `shift` of them.
 
     Rule: as for discrete Laplace noise, with the loss (2k + s) s / (2 std^2).
@@ -91,14 +83,6 @@ class DiscreteGaussianProfile:
         return self.shift / float(self.law.std)
 
     @property
-    def largest(self) -> Fraction | None:
-        return None
-
-    @property
-    def lost(self) -> Fraction:
-        return NOTHING
-
-    @property
     def lattice(self) -> Fraction | None:
         return self.shift * Fraction(1 if self.shift % 2 else 2) / (2 * self.law.std**2)
 
@@ -110,10 +94,6 @@ class DiscreteGaussianProfile:
                 value = tail(first, BALLS) - ball(epsilon).exp() * tail(first + self.shift, BALLS)
                 found.append(units_above(value, bits))
             return found
-
-    def infinite(self, lattice: Lattice | None) -> Ball:
-        """No loss is infinite."""
-        return ball(0)
 
     def passed(self, epsilons: Sequence[Fraction], lattice: Lattice | None) -> Iterator[tuple[Ball, Ball]]:
         """P(loss >= epsilon) and Q(loss > epsilon), epsilon >= 0, at the working precision."""

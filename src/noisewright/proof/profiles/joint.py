@@ -26,7 +26,7 @@ _FINER = 4
 
 
 @dataclass(frozen=True, slots=True)
-class JointProfile:
+class JointProfile(Profile):
     """So many releases of each of several profiles together, which may also be composed one by one (`factors`)."""
 
     factors: tuple[tuple[Profile, int], ...]
@@ -127,7 +127,7 @@ def masses_above(profile: Profile, cell: Fraction, bits: int) -> tuple[list[int]
 
     At the negative corners the values follow from exchanging neighbours: 1 - e^-x (1 - delta(x)).
     """
-    half = _reach(profile, cell, bits)
+    half = _outermost_cell(profile, cell, bits)
     values = profile.deltas([cell * j for j in range(half + 1)], bits)
     for j in range(1, half + 1):
         values[j] = min(values[j], values[j - 1])
@@ -143,7 +143,7 @@ def masses_above(profile: Profile, cell: Fraction, bits: int) -> tuple[list[int]
     return [max(0, ceil_scaled(mass, 0)) for mass in masses], half, values[-1]
 
 
-def _reach(profile: Profile, cell: Fraction, bits: int) -> int:
+def _outermost_cell(profile: Profile, cell: Fraction, bits: int) -> int:
     """How many cells the largest loss worth telling apart is away; what is beyond counts as infinite."""
     if profile.largest is not None:
         return max(1, math.ceil(profile.largest / cell))
@@ -169,8 +169,8 @@ def _cell(together: JointProfile) -> Fraction:
     """The width of the grid: a hint from floats, which costs accuracy or time if it is bad, never privacy."""
     finest = min(profile.spread for profile, _ in together.factors if profile.spread > 0)
     wanted = max(finest / _CELLS_PER_SPREAD, together.spread / _CELLS_PER_TOTAL)
-    reaches = sum(c * float(p.largest if p.largest is not None else 14 * p.spread) for p, c in together.factors)
-    wanted = max(wanted, 2 * reaches / _MOST_CELLS)
+    total = sum(c * float(p.largest if p.largest is not None else 14 * p.spread) for p, c in together.factors)
+    wanted = max(wanted, 2 * total / _MOST_CELLS)
     anchors = [anchor for p, _ in together.factors if (anchor := p.lattice or p.largest)]
     if not anchors:
         return Fraction(wanted)

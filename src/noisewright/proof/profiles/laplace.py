@@ -11,13 +11,22 @@ from noisewright.laws.laplace import Laplace, TruncatedLaplace
 from noisewright.laws.lattice import Lattice
 from noisewright.numerics.balls import Ball, ball, precision, upper
 from noisewright.numerics.fields import BALLS
-from noisewright.proof.profiles.base import GUARD_BITS, NOTHING, Interval, grown, shrunk, units_above
+from noisewright.proof.profiles.base import (
+    GUARD_BITS,
+    NOTHING,
+    Interval,
+    PairLosses,
+    Profile,
+    grown,
+    shrunk,
+    units_above,
+)
 
 _BITS = 320
 
 
 @dataclass(frozen=True, slots=True)
-class LaplaceProfile:
+class LaplaceProfile(Profile, PairLosses):
     """Laplace noise of scale 1, shifted by at most `shift` scales, and cut off at `bound` if there is one.
 
     Rule: symmetric and log-concave, so the largest shift is the worst and the worst set a half-line. The loss
@@ -58,10 +67,6 @@ class LaplaceProfile:
             return NOTHING
         with precision(_BITS):
             return min(Fraction(1), upper(self._law.sf(self.bound - self.shift, BALLS)))
-
-    @property
-    def lattice(self) -> Fraction | None:
-        return None
 
     def deltas(self, epsilons: Sequence[Fraction], bits: int) -> list[int]:
         law, found = self._law, list[int]()

@@ -9,25 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Protocol
 
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.piecewise import Piecewise
 from noisewright.numerics.balls import Ball, ball, floor_scaled, precision
-from noisewright.proof.profiles.base import GUARD_BITS
+from noisewright.proof.profiles.base import GUARD_BITS, PairLosses
 from noisewright.proof.profiles.cells import atoms_of, mass_of
-
-
-class Passing(Protocol):
-    """A profile of symmetric noise at one shift that also tells the losses themselves."""
-
-    def infinite(self, lattice: Lattice | None) -> Ball:
-        """P(loss is infinite) from below."""
-        ...
-
-    def passed(self, epsilons: Sequence[Fraction], lattice: Lattice | None) -> Iterator[tuple[Ball, Ball]]:
-        """P(finite loss >= epsilon) from below and Q(loss > epsilon) from above, for epsilons >= 0."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +25,7 @@ class SymmetricPair:
     Q(loss > e), and a pair in the other order is the same pair. [theory#privacy-loss-distributions]
     """
 
-    profile: Passing
+    profile: PairLosses
     lattice: Lattice | None = None
     rule: str = "pair/largest-shift"
 
@@ -97,14 +84,10 @@ def _differences(tails: Sequence[int]) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class GaussianLosses:
+class GaussianLosses(PairLosses):
     """Losses of N(0, 1) against N(mu, 1), `squared` being mu^2: N(mu^2/2, mu^2) under the first law."""
 
     squared: Fraction
-
-    def infinite(self, lattice: Lattice | None) -> Ball:
-        """There are none."""
-        return ball(0)
 
     def passed(self, epsilons: Sequence[Fraction], lattice: Lattice | None) -> Iterator[tuple[Ball, Ball]]:
         """P(loss >= epsilon) and Q(loss > epsilon)."""
@@ -116,14 +99,10 @@ class GaussianLosses:
 
 
 @dataclass(frozen=True, slots=True)
-class ResponseLosses:
+class ResponseLosses(PairLosses):
     """Losses of randomised response: epsilon where the answer is true, -epsilon where it is not."""
 
     epsilon: Fraction
-
-    def infinite(self, lattice: Lattice | None) -> Ball:
-        """There are none."""
-        return ball(0)
 
     def passed(self, epsilons: Sequence[Fraction], lattice: Lattice | None) -> Iterator[tuple[Ball, Ball]]:
         """P(loss >= epsilon) and Q(loss > epsilon), for epsilons >= 0."""

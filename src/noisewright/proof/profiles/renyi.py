@@ -3,16 +3,45 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from noisewright.proof.conversions import concentrated_to_approximate, renyi_to_approximate
-from noisewright.proof.profiles.base import NOTHING
+from noisewright.proof.profiles.base import NOTHING, Profile
+
+
+class _DivergenceProfile(Profile):
+    """A mechanism of whose divergences a bound is known, at one order or at all."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def per_order(self) -> Fraction:
+        """The divergence over its order."""
+
+    @abstractmethod
+    def delta(self, epsilon: Fraction) -> Fraction:
+        """The delta that the divergence implies."""
+
+    @property
+    def spread(self) -> float:
+        return math.sqrt(2 * self.per_order)
+
+    @property
+    def largest(self) -> Fraction | None:
+        return None if self.per_order else NOTHING
+
+    def deltas(self, epsilons: Sequence[Fraction], bits: int) -> list[int]:
+        if not self.per_order:
+            return [0] * len(epsilons)
+        return [math.ceil(self.delta(e) * (1 << bits)) for e in epsilons]
 
 
 @dataclass(frozen=True, slots=True)
-class RenyiProfile:
+class RenyiProfile(_DivergenceProfile):
     """A divergence of one order between neighbours of at most `divergence`.
 
     Rule: see `conversions.renyi_to_approximate`; one order holds for every epsilon. [CanonneKamathSteinke20]
@@ -23,29 +52,15 @@ class RenyiProfile:
     rule: str = "profile/renyi"
 
     @property
-    def spread(self) -> float:
-        return math.sqrt(2 * self.divergence / self.order)
+    def per_order(self) -> Fraction:
+        return self.divergence / self.order
 
-    @property
-    def largest(self) -> Fraction | None:
-        return None if self.divergence else NOTHING
-
-    @property
-    def lost(self) -> Fraction:
-        return NOTHING
-
-    @property
-    def lattice(self) -> Fraction | None:
-        return None
-
-    def deltas(self, epsilons: Sequence[Fraction], bits: int) -> list[int]:
-        if not self.divergence:
-            return [0] * len(epsilons)
-        return [math.ceil(renyi_to_approximate(self.order, self.divergence, e) * (1 << bits)) for e in epsilons]
+    def delta(self, epsilon: Fraction) -> Fraction:
+        return renyi_to_approximate(self.order, self.divergence, epsilon)
 
 
 @dataclass(frozen=True, slots=True)
-class ConcentratedProfile:
+class ConcentratedProfile(_DivergenceProfile):
     """A divergence of every order a between neighbours of at most `rho` a.
 
     Rule: that of one order, at the order that a float search finds best for each epsilon; any order is a proof.
@@ -56,22 +71,8 @@ class ConcentratedProfile:
     rule: str = "profile/concentrated"
 
     @property
-    def spread(self) -> float:
-        return math.sqrt(2 * self.rho)
+    def per_order(self) -> Fraction:
+        return self.rho
 
-    @property
-    def largest(self) -> Fraction | None:
-        return None if self.rho else NOTHING
-
-    @property
-    def lost(self) -> Fraction:
-        return NOTHING
-
-    @property
-    def lattice(self) -> Fraction | None:
-        return None
-
-    def deltas(self, epsilons: Sequence[Fraction], bits: int) -> list[int]:
-        if not self.rho:
-            return [0] * len(epsilons)
-        return [math.ceil(concentrated_to_approximate(self.rho, e) * (1 << bits)) for e in epsilons]
+    def delta(self, epsilon: Fraction) -> Fraction:
+        return concentrated_to_approximate(self.rho, epsilon)

@@ -28,7 +28,16 @@ from noisewright.numerics.balls import Ball, ball, certainly_at_most, precision
 from noisewright.numerics.fields import BALLS, FLOATS, Field, Value
 from noisewright.problem.errors import UncertifiedError
 from noisewright.proof.losses import bounded_loss
-from noisewright.proof.profiles.base import GUARD_BITS, NOTHING, Interval, grown, shrunk, units_above
+from noisewright.proof.profiles.base import (
+    GUARD_BITS,
+    NOTHING,
+    Interval,
+    PairLosses,
+    Profile,
+    grown,
+    shrunk,
+    units_above,
+)
 
 _WIDTHS = range(-51, -10, 4)
 
@@ -56,7 +65,7 @@ def _likelihood_of_gaussian_mixture(law: GaussianMixture, x: Any, shift: Any, fi
 
 
 @dataclass(frozen=True, slots=True)
-class SmoothProfile:
+class SmoothProfile(Profile, PairLosses):
     """A symmetric law whose density falls outward, at its largest shift. Valid for: laws with `stretches`."""
 
     law: Any
@@ -70,14 +79,6 @@ class SmoothProfile:
     @property
     def largest(self) -> Fraction | None:
         return _largest(self.law, self.shift)
-
-    @property
-    def lost(self) -> Fraction:
-        return NOTHING
-
-    @property
-    def lattice(self) -> Fraction | None:
-        return None
 
     def deltas(self, epsilons: Sequence[Fraction], bits: int) -> list[int]:
         largest = self.largest
@@ -96,10 +97,6 @@ class SmoothProfile:
                     with precision((found[-1].bit_length() if found and outermost else bits) + GUARD_BITS):
                         found.append(units_above(_total([curve.above(epsilon) for curve in curves]), bits))
             return found
-
-    def infinite(self, lattice: Lattice | None) -> Ball:
-        """No loss is infinite."""
-        return ball(0)
 
     def passed(self, epsilons: Sequence[Fraction], lattice: Lattice | None) -> Iterator[tuple[Ball, Ball]]:
         """P(loss >= epsilon) from below and Q(loss > epsilon) from above, epsilon >= 0, at the working precision.

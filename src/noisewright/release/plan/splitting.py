@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import Any
 
 from noisewright.accounting.composition import compose
-from noisewright.accounting.releases import Noise as Declared, Pair
+from noisewright.accounting.releases import DeclaredNoise as Declared, DeclaredPair
 from noisewright.laws.gaussian import Gaussian
 from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.numbers import Number, parameter
@@ -148,7 +148,7 @@ class Splitter:
         """Whether such noise would be within the requirement; the rest stands for itself by its worst case."""
         parts: list[Any] = [compose([bounded_noise(amounts.choice, self.utility)], groups=self.draws)]
         if isinstance(amounts.rest, PureDP):
-            parts.append((Pair(amounts.rest.epsilon / self.others), self.others))
+            parts.append((DeclaredPair(amounts.rest.epsilon / self.others), self.others))
         elif amounts.rest is not None:
             parts.append(Declared(Gaussian(_rounded(1 / math.sqrt(2 * float(amounts.rest.rho)))), 1))
         return self._within(compose(parts, neighbours="add-remove"))

@@ -75,7 +75,7 @@ def propose(query: Linear, privacy: MetricPrivacy, utility: Utility, step: Advan
         return
     if round_noise := best_elliptical(query, privacy, table, weights):
         yield _solved("elliptical", round_noise[0], 1, round_noise[1])
-    few = query.people is not None and query.size <= LARGEST_UNIVERSE and table.view.islands is None
+    few = query.people is not None and query.size <= LARGEST_UNIVERSE and table.view.components is None
     if few and utility.power == 2:
         made = descended(query, privacy, table, weights)
         yield Proposal("block descent", made.mechanism, 2, given=made)

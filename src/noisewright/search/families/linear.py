@@ -27,7 +27,7 @@ from noisewright.problem.numbers import Number
 from noisewright.problem.privacy import ApproxDP, MetricPrivacy
 from noisewright.problem.queries import Choice
 from noisewright.problem.utilities import ErrorQuantile, Utility
-from noisewright.proof.linear import squared_reach
+from noisewright.proof.linear import column_squared_sensitivity
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.families.vector import largest_length
 from noisewright.search.programmes.linear import PairTable, Solved, at_distance_zero, best_ellipse, best_rates
@@ -305,7 +305,7 @@ def _in_frame(query: Linear, privacy: ApproxDP, frame: Floats) -> ColumnGaussian
 def _calibrated(made: ColumnGaussian, privacy: ApproxDP) -> ColumnGaussian:
     """With as little noise as its longest difference allows, by the verifier's own rule; at least one cell of it."""
     with precision():
-        length = upper(ball(squared_reach(made)).sqrt())
+        length = upper(ball(column_squared_sensitivity(made)).sqrt())
     std = length * _ROOM / largest_length(privacy.epsilon, privacy.delta)
     shown = Fraction(math.ceil(std * 2**40), 2**40)
     return ColumnGaussian(made.query, made.columns, made.cell, max(shown, Fraction(1)), made.decode)

@@ -33,7 +33,7 @@ from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.matrices import WholeMatrix
 from noisewright.problem.records import digest
 from noisewright.problem.workload import Workload
-from noisewright.proof.strategies import squared_reach, taxi_reach
+from noisewright.proof.strategies import strategy_l1_sensitivity, strategy_squared_sensitivity
 from noisewright.proof.vector_gaussian import gaussian_delta
 from noisewright.search.bounds.line import Witness, least_total, least_worst
 from noisewright.search.cache import DAMAGED, read_kept, user_cache
@@ -61,12 +61,12 @@ def gaussian_strategy(query: Workload, privacy: Any, rows: Any, shares: Sequence
     levels, most = [_inverse(share) for share in shares], squared_budget(privacy)
     # The reach of noise at these levels tells by how much all of them are multiplied.
     trial = GaussianStrategy(query, rows, levels, _fineness(min(levels), Fraction(1, 4)))
-    factor = squared_reach(trial) / most
+    factor = strategy_squared_sensitivity(trial) / most
     while True:
         scaled = [level * factor for level in levels]
         found = GaussianStrategy(query, rows, scaled, _fineness(min(scaled), Fraction(_FINE)))
         # Where the reach holds a root, its last place depends on the scale.
-        if (over := squared_reach(found) / most) <= 1:
+        if (over := strategy_squared_sensitivity(found) / most) <= 1:
             return found
         factor *= over * (1 + _HAIR)
 
@@ -74,7 +74,7 @@ def gaussian_strategy(query: Workload, privacy: Any, rows: Any, shares: Sequence
 def laplace_strategy(query: Workload, privacy: Any, rows: Any, shares: Sequence[float]) -> LaplaceStrategy:
     """Laplace noise in the proportions of `shares` (scales), as little as the requirement allows."""
     levels = [_inverse(share) for share in shares]
-    factor = taxi_reach(LaplaceStrategy(query, rows, levels)) / privacy.epsilon
+    factor = strategy_l1_sensitivity(LaplaceStrategy(query, rows, levels)) / privacy.epsilon
     return LaplaceStrategy(query, rows, [level * factor for level in levels])
 
 

@@ -23,7 +23,7 @@ from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Box, Groups, L1Ball, L2Ball, LpBall, Points
 from noisewright.problem.utilities import Utility
 from noisewright.proof.composed import joint_delta, move_of
-from noisewright.proof.vector_gaussian import composed_delta, frame_reach, gaussian_reach
+from noisewright.proof.vector_gaussian import composed_delta, frame_squared_sensitivity, vector_squared_sensitivity
 from noisewright.proof.vectors import largest_sum, most_moving, per_coordinate_bound, root_above
 from noisewright.search.families.calibration import (
     GAUSSIAN,
@@ -459,7 +459,9 @@ def _approximate_for_points(query: Vector, length: Fraction, utility: Utility) -
 
 def _fitted(query: Vector, shares: Shares, length: Fraction) -> PerCoordinate:
     """Deviations widened until the longest listed difference, rounding included, is at most `length`."""
-    return fitted(partial(shared_noise, query, Gaussian), shares, lambda m: gaussian_reach(m) / length**2, power=2)
+    return fitted(
+        partial(shared_noise, query, Gaussian), shares, lambda m: vector_squared_sensitivity(m) / length**2, power=2
+    )
 
 
 def _correlated(query: Vector, scaled: Floats, costs: Floats, length: Fraction) -> LinearGaussian:
@@ -473,7 +475,7 @@ def _correlated(query: Vector, scaled: Floats, costs: Floats, length: Fraction) 
         for row in np.linalg.cholesky(shape.point).T
     )
     step = Fraction(1, _FRAME_STEPS)
-    longest = root_above(Fraction(frame_reach(query, matrix, step)))
+    longest = root_above(Fraction(frame_squared_sensitivity(query, matrix, step)))
     return LinearGaussian(query, matrix, longest * step / length, step)
 
 

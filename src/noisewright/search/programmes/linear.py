@@ -406,9 +406,9 @@ class PairTable:
 
 def _moving(query: Linear, view: FloatView) -> list[int]:
     """The queries that differ somewhere within an island."""
-    if view.islands is None:
+    if view.components is None:
         return list(range(query.dimension))
-    marks = view.islands.tolist()
+    marks = view.components.tolist()
     first = {island: i for i, island in reversed(list(enumerate(marks)))}
     return [
         k
