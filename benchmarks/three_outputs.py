@@ -12,9 +12,10 @@ import argparse
 from math import sqrt
 
 import noisewright as nw
+from noisewright.release.plan.arranging import layout_of
 from noisewright.release.plan.design import designed
-from noisewright.release.plan.layout import Limits, layout_of
-from noisewright.release.plan.plain import laplace_errors
+from noisewright.release.plan.expected_errors import laplace_errors
+from noisewright.release.plan.layout import ContributionBounds
 
 QUESTIONS = (
     nw.count(),
@@ -28,16 +29,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--epsilon", default="1")
     privacy = nw.PureDP(parser.parse_args().epsilon)
-    layout = layout_of(QUESTIONS, Limits(1, 1, True))
+    layout = layout_of(QUESTIONS, ContributionBounds(1, 1, True))
     noise = designed(layout, privacy, nw.SquaredError(), {})
     plain = laplace_errors(layout, privacy, nw.SquaredError())
     table = layout.tables[0]
     errors = [] if plain is None else plain[0]
-    apart = [(error / extent) ** 2 for error, extent in zip(errors, table.extents, strict=True)]
+    apart = [(error / sensitivity) ** 2 for error, sensitivity in zip(errors, table.sensitivities, strict=True)]
     print(f"{'number':<12}{'one person moves it by':>24}{'plain Laplace, std':>22}")
-    for question, number, extent, error in zip(QUESTIONS, table.numbers, table.extents, errors, strict=True):
+    for question, number, sensitivity, error in zip(
+        QUESTIONS, table.aggregates, table.sensitivities, errors, strict=True
+    ):
         unit = float(number.unit)
-        print(f"{question.about or question.label:<12}{extent * unit:>24,.0f}{error * unit:>22,.1f}")
+        print(f"{question.about or question.label:<12}{sensitivity * unit:>24,.0f}{error * unit:>22,.1f}")
     print(f"weighted squared error, plain Laplace       {sum(apart):8.3f}")
     print(f"weighted squared error, {noise.blocks[0].name:<20}{noise.value:8.3f}")
     print(f"ratio {noise.value / sum(apart):.3f} (standard deviations {sqrt(noise.value / sum(apart)):.3f})")

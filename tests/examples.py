@@ -19,25 +19,30 @@ from noisewright.mechanisms.bounded.conditional import Grid, uniform_grid
 from noisewright.mechanisms.linear.noise import Block
 from noisewright.mechanisms.renewed import mechanism_from_dict, renewed
 from noisewright.problem.attributes import Attributes
-from noisewright.problem.metrics import Scaled, Sum
+from noisewright.problem.metrics import Scaled, Sum as SumOfMetrics
 from noisewright.problem.queries import Bounded
 from noisewright.problem.records import Record
 from noisewright.problem.workload import Listed, Part, Regular
-from noisewright.release.ask import (
-    quantiles,
-    question as questions,
-    top as ranking,
-    weighted as weighed,
-    workload as linear,
-)
+from noisewright.release.ask.count import Count
 from noisewright.release.ask.histogram import BinCount
-from noisewright.release.plan import targets as aims
-from noisewright.release.plan.layout import Limits
-from noisewright.release.plan.strategies import over_cells as cells
+from noisewright.release.ask.mean import Mean
+from noisewright.release.ask.persons import PersonCount
+from noisewright.release.ask.proportion import Among, Proportion
+from noisewright.release.ask.quantiles import Quantiles
+from noisewright.release.ask.sum import Sum
+from noisewright.release.ask.top import Top
+from noisewright.release.ask.variance import Variance
+from noisewright.release.ask.weighted import PersonsOf, Weighted
+from noisewright.release.ask.within import Within
+from noisewright.release.ask.workload import CellQuestions
+from noisewright.release.plan.layout import ContributionBounds
 from noisewright.release.plan.strategies.by_group import ByGroup
-from noisewright.release.plan.strategies.in_bounds import InBounds, Within
+from noisewright.release.plan.strategies.by_weights import ByWeights
+from noisewright.release.plan.strategies.in_bounds import InBounds
+from noisewright.release.plan.strategies.over_cells import Answered, OverBins
 from noisewright.release.plan.strategies.selection import Following, Selecting
-from noisewright.release.stage import aggregates as numbers
+from noisewright.release.plan.targets import Budgets, Targets
+from noisewright.release.stage.aggregates import Partial, Persons, Present, Rows, Squares, Total
 from noisewright.release.stage.groupings import Bins, Grouping
 from noisewright.release.stage.ranges import Range
 from noisewright.release.stage.times import TimeBins
@@ -68,39 +73,41 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     Bins: {"column": "age", "edges": [0, HALF, 3]},
     Grouping: {"keys": KEYS, "bins": Bins("age", [0, 1])},
     ByGroup: {},
-    aims.Targets: {
+    Targets: {
         "names": ["visits"], "widths": [HALF], "confidence": HALF, "delta": None, "smallest_group": 3,
         "alone": [THIRD], "apart": True,
     },
-    aims.Budgets: {"names": ["visits", "ages"], "amounts": [nw.PureDP(1), nw.ApproxDP(2, TENTH)]},
-    cells.Answered: {"size": 3},
-    quantiles.OverBins: {"size": 4},
-    quantiles.Quantiles: {
+    Budgets: {"names": ["visits", "ages"], "amounts": [nw.PureDP(1), nw.ApproxDP(2, TENTH)]},
+    Answered: {"size": 3},
+    OverBins: {"size": 4},
+    Quantiles: {
         "column": "age", "probabilities": [TENTH, HALF], "range": AGES, "edges": None, "by": KEYS, "name": "middle",
     },
-    linear.CellQuestions: {
+    CellQuestions: {
         "asked": nw.Workload.prefixes(2), "bins": Bins("age", [0, 1, 3]), "keys": None, "by": KEYS, "name": "sums",
     },
-    ranking.Top: {"k": 1, "by": Keys(["ward"], [("A",), ("B",)]), "column": "ward", "name": "first"},
-    weighed.PersonsOf: {"weights": [HALF, 3]},
-    weighed.Weighted: {"weights": [HALF, 3], "by": KEYS, "name": "weighed"},
-    weighed.ByWeights: {},
+    Top: {"k": 1, "by": Keys(["ward"], [("A",), ("B",)]), "column": "ward", "name": "first"},
+    PersonsOf: {"weights": [HALF, 3]},
+    Weighted: {"weights": [HALF, 3], "by": KEYS, "name": "weighed"},
+    ByWeights: {},
     Selecting: {},
     Following: {},
     Within: {"outputs": (-20, 60), "inputs": (0, 40)},
-    InBounds: {"number": numbers.Rows(), "within": Within((-20, 60), (0, 40))},
-    numbers.Partial: {"column": "cost", "range": Range((0, 50), 1), "person_bounds": (0, 80)},
-    Limits: {"rows_per_group": 2, "groups_per_person": 3, "one_row_per_person": False},
-    numbers.Rows: {},
-    numbers.Persons: {},
-    numbers.Present: {"column": "age"},
-    numbers.Total: {"column": "age", "range": AGES, "centred": True},
-    numbers.Squares: {"column": "age", "range": AGES},
-    questions.Count: {"by": KEYS, "name": "visits"},
-    questions.PersonCount: {"by": KEYS, "name": "people"},
-    questions.Sum: {**VALUED, "centred": True},
-    questions.Mean: VALUED,
-    questions.Variance: VALUED,
+    InBounds: {"number": Rows(), "within": Within((-20, 60), (0, 40))},
+    Partial: {"column": "cost", "range": Range((0, 50), 1), "person_bounds": (0, 80)},
+    ContributionBounds: {"rows_per_group": 2, "groups_per_person": 3, "one_row_per_person": False},
+    Rows: {},
+    Persons: {},
+    Present: {"column": "age"},
+    Total: {"column": "age", "range": AGES, "centred": True},
+    Squares: {"column": "age", "range": AGES},
+    Count: {"by": KEYS, "name": "visits"},
+    PersonCount: {"by": KEYS, "name": "people"},
+    Sum: {**VALUED, "centred": True},
+    Mean: VALUED,
+    Variance: VALUED,
+    Among: {"values": Keys(["ward"], [("A",), ("B",)])},
+    Proportion: {"among": Keys(["ward"], [("A",), ("B",)]), "by": KEYS, "name": "share"},
     BinCount: {"bins": Bins("age", [0, HALF, 3]), "by": KEYS, "name": "ages", "persons": True},
     TimeBins: {"column": "at", "every": "day", "start": "2026-03-28", "end": "2026-03-31", "zone": "Europe/Berlin"},
     DeclaredNoise: {"law": nw.laws.Laplace(2), "sensitivity": 3},
@@ -158,7 +165,7 @@ EXAMPLES: dict[type, dict[str, Any]] = {
     Attributes: {"codes": [[0, 0], [1, 1]], "tables": [[[0, 2], [2, 0]], [[0, 3], [3, 0]]]},
     nw.metrics.PerAttribute: {"universe": UNIVERSE, "budgets": [1, 2]},
     nw.metrics.PerValue: {"universe": UNIVERSE, "budgets": [{"a": 1, "b": 2, "c": 3}, {1: 1, 2: 2}]},
-    Sum: {"parts": [nw.metrics.Hamming(3, 1), nw.metrics.Hamming(3, 2)]},
+    SumOfMetrics: {"parts": [nw.metrics.Hamming(3, 1), nw.metrics.Hamming(3, 2)]},
     Scaled: {"metric": nw.metrics.Hamming(3, 1), "factor": 2},
     nw.metrics.WithAbsent: {"metric": nw.metrics.Hamming(3, 1), "budget": 2},
     nw.metrics.Euclidean: {"points": [[0, 1], [2, 3]], "scale": 2},

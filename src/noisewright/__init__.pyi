@@ -55,7 +55,11 @@ from noisewright.problem.utilities import (
 )
 from noisewright.problem.workload import Workload as Workload
 from noisewright.proof.certify import Certificate as Certificate, certify as certify
-from noisewright.release.ask.question import count as count, mean as mean
+from noisewright.release.ask.count import count as count
+from noisewright.release.ask.histogram import histogram as histogram
+from noisewright.release.ask.mean import mean as mean
+from noisewright.release.ask.quantiles import quantiles as quantiles
+from noisewright.release.ask.sum import sum as sum
 from noisewright.release.dataset import Dataset as Dataset
 from noisewright.release.plan.plan import Plan as Plan
 from noisewright.release.table.keys import keys as keys

@@ -10,11 +10,12 @@ import pytest
 
 import noisewright as nw
 from noisewright.release.ask.histogram import BinCount
-from noisewright.release.plan.layout import Limits, layout_of
+from noisewright.release.plan.arranging import layout_of
+from noisewright.release.plan.layout import ContributionBounds
 from noisewright.release.run import transaction
 
 LEAST = 0.95
-_ALL = Limits(10**6, 10**6, False)
+_ALL = ContributionBounds(10**6, 10**6, False)
 
 
 def shares(plan: Any) -> list[float]:

@@ -94,5 +94,5 @@ def test_what_ends_a_release_after_its_charge_says_whether_it_is_away(
         raise error("secret")
 
     write(tmp_path)
-    monkeypatch.setattr("noisewright.release.dataset.Dataset._aggregate", gone)
+    monkeypatch.setattr("noisewright.release.run.checked_table.CheckedTable.true_aggregates", gone)
     assert_failed(cli("release", "visits.toml"), code, "Charge 1 of", "Nothing was drawn")

@@ -73,7 +73,7 @@ def test_after_a_failure_the_command_line_names_the_charge_of_the_plan(
         nw.Ledger.open(tmp_path / "visits.ledger").charge(noise, reason=label)
         raise ValueError
 
-    monkeypatch.setattr("noisewright.release.dataset.Dataset._aggregate", failing)
+    monkeypatch.setattr("noisewright.release.run.checked_table.CheckedTable.true_aggregates", failing)
     failed = cli("release", "visits.toml")
     assert "Charge 1 of" in failed.err
     assert [row["event"] for row in nw.Ledger.open(tmp_path / "visits.ledger").rows()][1:3] == ["charge", "charge"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from noisewright.problem.records import digest
-from noisewright.search.saved import Report
+from noisewright.search.report.report import Report
 from tests.e2e.command import Cli, assert_failed, assert_succeeded
 
 QUESTION = ("design", "--epsilon", "1", "--sensitivity", "1", "--utility", "absolute-error", "--integer")

@@ -10,7 +10,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.problem.errors import NotPersonLocalError
-from noisewright.release.plan.layout import layout_of
+from noisewright.release.plan.arranging import layout_of
 from noisewright.release.table.person_local import Base, checked
 from noisewright.release.table.sources import open_source
 from tests.engines.loading import load

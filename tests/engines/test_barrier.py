@@ -19,7 +19,7 @@ import noisewright as nw
 from noisewright.release.engines.barrier import behind_barrier, selection
 from noisewright.release.engines.duckdb import engine as duck
 from noisewright.release.engines.postgres import engine as postgres
-from noisewright.release.plan.layout import layout_of
+from noisewright.release.plan.arranging import layout_of
 from noisewright.release.table.person_local import checked
 from noisewright.release.table.sources import open_source
 

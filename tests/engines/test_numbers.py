@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import noisewright as nw
-from noisewright.release.plan.layout import layout_of
+from noisewright.release.plan.arranging import layout_of
 from tests.engines.loading import load
 from tests.release.tables import FLOATS, KEYS, TEXTS, WHOLES
 from tests.release.test_stage import QUESTIONS, SALT, by_hand

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.release.plan.layout import layout_of
+from noisewright.release.plan.arranging import layout_of
 from tests.engines.loading import load
 
 ROWS = [

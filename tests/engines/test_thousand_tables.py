@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.release.plan.layout import layout_of
+from noisewright.release.plan.arranging import layout_of
 from tests.engines.loading import load
 from tests.engines.test_neighbours import KINDS
 from tests.release.test_neighbours import PERSONS, blocks, check, more_questions, questions, tables
@@ -44,7 +44,7 @@ def every_row_is_a_person(engine: Any, count: int, seed: int) -> None:
                 difference = [a - b for a, b in zip(whole, left, strict=True)]
                 assert part.holds(difference), (part.grouping, difference)
                 changed += any(difference)
-                full += any(abs(d) == part.extents[i % len(part.numbers)] for i, d in enumerate(difference))
+                full += any(abs(d) == part.sensitivities[i % len(part.aggregates)] for i, d in enumerate(difference))
     assert changed > 10 * count
     assert full > count, "the declared set is not far too large"
 

@@ -196,7 +196,7 @@ def test_the_authors_settings(epsilon: float):
 
 @pytest.mark.parametrize(("kind", "value"), [("A1", 0.9175), ("A2", 1.7886), ("A3", 2.6553)])
 def test_the_optima_that_table_2_misses(kind: str, value: float):
-    from noisewright.search.families.shapes import ACTIVATIONS
+    from noisewright.mechanisms.bounded.composite import ACTIVATIONS
 
     query = question(margin="200")
     half = tuned_half(query, Fraction(1), kind, FLAT, "centre")

@@ -120,13 +120,13 @@ def inexact(thing: Any, path: str = "") -> Iterator[str]:
 
 MAY_BE_NONE = ("people", "bias", "high", "sensitivity", "step", "smallest_group")
 MAY_BE_A_LIST = ("scale", "within")
-NUMBERS = [
+AGGREGATES = [
     (cls, given, path)
     for cls, given in EVERY
     for path in leaves(given)
     if path[0] not in ("universe", "elements")  # values that people have: names, not numbers
 ]
-IDS = [f"{cls.__name__}-{'-'.join(map(str, path))}" for cls, _, path in NUMBERS]
+IDS = [f"{cls.__name__}-{'-'.join(map(str, path))}" for cls, _, path in AGGREGATES]
 every_example = pytest.mark.parametrize(("cls", "given"), EVERY, ids=[cls.__name__ for cls, _ in EVERY])
 
 
@@ -157,7 +157,7 @@ def test_an_example_is_exact_and_survives_copies_pickles_and_its_plain_form(cls,
         assert again.digest == made.digest
 
 
-@pytest.mark.parametrize(("cls", "given", "path"), NUMBERS, ids=IDS)
+@pytest.mark.parametrize(("cls", "given", "path"), AGGREGATES, ids=IDS)
 def test_numbers_of_every_kind_become_exact_or_are_refused(cls, given, path):
     number, taken = at(given, path), 0
     for kind, make in KINDS.items():
@@ -176,7 +176,7 @@ def test_numbers_of_every_kind_become_exact_or_are_refused(cls, given, path):
     assert taken >= 2
 
 
-@pytest.mark.parametrize(("cls", "given", "path"), NUMBERS, ids=IDS)
+@pytest.mark.parametrize(("cls", "given", "path"), AGGREGATES, ids=IDS)
 def test_what_is_no_number_is_refused_by_every_numeric_field(cls, given, path):
     for kind, wrong in NEVER.items():
         if (kind == "None" and path[0] in MAY_BE_NONE) or (kind in ("list", "array") and path[0] in MAY_BE_A_LIST):

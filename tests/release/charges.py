@@ -26,7 +26,7 @@ def events(ledger: nw.Ledger | None) -> list[str]:
 def charged(data: nw.Dataset, plan: Any) -> Charge:
     """A charge of a plan, from which nobody draws yet."""
     assert data.ledger is not None
-    return data.ledger.charge(plan.charge, reason=f"plan {plan.key}", undrawn=holding.undrawn(plan))
+    return data.ledger.charge(plan.price, reason=f"plan {plan.key}", undrawn=holding.undrawn(plan))
 
 
 def taken(data: nw.Dataset, plan: Any) -> Charge | None:

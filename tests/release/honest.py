@@ -54,11 +54,11 @@ def require_right_set(plan: nw.Plan, groups: int) -> None:
                 groups if table.grouping.private else min(groups, table.grouping.count // table.together)
             )
             wanted = dict.fromkeys(number for question, _ in table.questions for number in moved(question))
-            if type(table.way).__name__ == "Selecting":
+            if type(table.strategy).__name__ == "Selecting":
                 assert (query.sensitivity, query.integer, place) == (1, True, 0)
             elif hasattr(query, "rows_per_person"):
                 assert (query.rows_per_person, query.neighbours) == (ROWS, "add-remove")
-            elif type(table.way).__name__ == "ByWeights":
+            elif type(table.strategy).__name__ == "ByWeights":
                 asked: list[Any] = [question for question, _ in table.questions]
                 weights = [[*question.weights, 0] for question in asked]
                 assert [list(row) for row in query.rationals()] == weights, "who is absent has no weight"
@@ -98,10 +98,10 @@ def require_true_widths(plan: nw.Plan) -> None:
 
 
 def _require_table(certified: Any, table: Any) -> None:
-    way, widths = table.way, [float(one) for one in table.way.widths(certified, table, Fraction("0.95"))]
+    way, widths = table.strategy, [float(one) for one in table.strategy.widths(certified, table, Fraction("0.95"))]
     kind = type(way).__name__
     if kind in ("Selecting", "Following", "ByGroup", "InBounds"):
-        truth = _truth(len(table.numbers))
+        truth = _truth(len(table.aggregates))
         rows = [list(truth) if len(truth) > 1 else truth[0]] * _DRAWS
         off = np.array(certified.release_many(rows), float).reshape(_DRAWS, -1) - np.array(truth)
         _require_covered(off, widths)
@@ -120,9 +120,9 @@ def _require_table(certified: Any, table: Any) -> None:
 
 def _reader(table: Any) -> tuple[Callable[[Sequence[int]], list[Fraction]], int]:
     """The true answers of linear questions about cells, and what one of them is worth in what is released."""
-    if type(table.way).__name__ == "ByWeights":
+    if type(table.strategy).__name__ == "ByWeights":
         weights = [question.weights for question, _ in table.questions]
-        counts = len(table.numbers)
+        counts = len(table.aggregates)
         return lambda truth: [sum(map(lambda w, c: 10**6 * w * c, own, truth[::counts])) for own in weights], 1
     rows = [row for question, _ in table.questions for row in question.reading.matrix()]
     size = table.together
@@ -138,7 +138,7 @@ def _reader(table: Any) -> tuple[Callable[[Sequence[int]], list[Fraction]], int]
 
 def _answers(table: Any, released: Sequence[int]) -> list[Fraction]:
     """The answers in what is released: of quantiles the cells are, whose questions are asked here."""
-    if type(table.way).__name__ != "OverBins":
+    if type(table.strategy).__name__ != "OverBins":
         return list(map(Fraction, released))
     return _reader(table)[0](released)
 
@@ -151,5 +151,5 @@ def _require_covered(off: Any, widths: Sequence[float]) -> None:
 
 def charged(plan: nw.Plan) -> Fraction:
     """What a ledger is charged for a plan: its pure epsilon."""
-    found: Fraction = plan.charge.costs().pure()
+    found: Fraction = plan.price.costs().pure()
     return found

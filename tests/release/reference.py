@@ -133,7 +133,7 @@ def bin_of(value: Any, edges: list[Fraction], *, endless: bool = False) -> int |
 def time_label(value: int | None, days: bool, every: str, zone: str | None) -> str | None:
     """What the clock on the wall of a place calls the hour, day, and so on of a value: days or microseconds from 1970.
 
-    None for what no calendar of Python reaches. Valid for: zones that set their clock by whole hours, by day.
+    None for what no calendar of Python half_widths. Valid for: zones that set their clock by whole hours, by day.
     """
     if value is None or abs(value) > 2_900_000 * (1 if days else 86_400_000_000):
         return None

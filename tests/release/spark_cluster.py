@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 import noisewright as nw
-from noisewright.release.plan.layout import layout_of
+from noisewright.release.plan.arranging import layout_of
 from tests.release.test_stage import QUESTIONS, SALT
 from tests.spark_session import Sparks
 

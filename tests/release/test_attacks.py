@@ -19,7 +19,7 @@ from ibis.common.exceptions import IbisError
 import noisewright as nw
 from noisewright.problem.errors import NoisewrightError
 from noisewright.release.engines.duckdb.engine import DuckDB
-from noisewright.release.plan.layout import layout_of
+from noisewright.release.plan.arranging import layout_of
 from noisewright.release.table import total_functions as values
 from noisewright.release.table.person_local import Base, checked
 

@@ -19,7 +19,9 @@ import pytest
 import noisewright as nw
 from noisewright.release.dataset import Dataset
 from noisewright.release.engines.duckdb.engine import DuckDB
-from noisewright.release.plan.layout import Limits, layout_of
+from noisewright.release.plan.arranging import layout_of
+from noisewright.release.plan.layout import ContributionBounds
+from noisewright.release.run.checked_table import CheckedTable
 from noisewright.release.stage.vector import aggregated
 from noisewright.release.table import person_local as local
 
@@ -91,7 +93,7 @@ def test_two_datasets_say_one_thing_of_a_table(database: Any, tmp_path: Path):
 
 def test_a_table_can_be_joined_with_itself(tmp_path: Path):
     data = declared(tmp_path)
-    layout = layout_of([nw.count()], Limits(10**6, 1, False))
+    layout = layout_of([nw.count()], ContributionBounds(10**6, 1, False))
     assert data.join(data)._aggregate(layout, 1) == [10 * 4 * 4]
 
 
@@ -156,7 +158,12 @@ def test_broken_frames_are_refused_when_they_are_declared():
 
 def test_a_dataset_does_not_change_after_it_was_checked(tmp_path: Path):
     data = declared(tmp_path)
-    for name, value in (("unit", "w"), ("limits", Limits(1, 1, True)), ("name", "y"), ("_table", data._table.limit(1))):
+    for name, value in (
+        ("unit", "w"),
+        ("limits", ContributionBounds(1, 1, True)),
+        ("name", "y"),
+        ("_table", data._table.limit(1)),
+    ):
         with pytest.raises(AttributeError, match="does not change"):
             setattr(data, name, value)
     plan = data.plan(nw.count(), privacy=nw.PureDP(1))
@@ -174,7 +181,7 @@ def test_what_an_engine_says_of_a_value_is_not_repeated(tmp_path: Path, monkeypa
     def failing(self: Any, layout: Any, salt: int) -> list[int]:
         raise duckdb.ConversionException("could not convert 'a secret' to INT64")
 
-    monkeypatch.setattr(Dataset, "_aggregate", failing)
+    monkeypatch.setattr(CheckedTable, "true_aggregates", failing)
     with pytest.raises(
         nw.errors.ReleaseFailedError, match=r"the engine failed \(ConversionException\). Charge 1"
     ) as told:
@@ -220,7 +227,7 @@ def test_nothing_is_read_before_the_charge_and_every_release_has_a_salt_of_its_o
         salts.append(salt)
         return aggregate(self, layout, salt, leave_out)
 
-    monkeypatch.setattr(Dataset, "_aggregate", watched)
+    monkeypatch.setattr(CheckedTable, "true_aggregates", watched)
     plan.release()
     plan.release(fresh=True)
     with pytest.raises(nw.errors.BudgetExceeded):
@@ -324,7 +331,7 @@ def test_what_is_charged_is_what_one_person_touches(tmp_path: Path, groups: int)
         for table, block in zip(plan.layout.tables, plan.blocks, strict=True)
     )
     assert len(plan.blocks) == 4, "overlapping bins are tables of their own"
-    assert spent == plan.charge.costs().pure() == 1
+    assert spent == plan.price.costs().pure() == 1
     plan.release()
     assert data.ledger is not None
     assert data.ledger.spent == 1

@@ -17,9 +17,10 @@ import noisewright as nw
 from noisewright.app.cli.saved import verify
 from noisewright.problem.records import digest
 from noisewright.proof.renyi import pure_to_renyi
-from noisewright.release.plan.design import charge_of, designed
-from noisewright.release.plan.layout import Limits, layout_of
-from noisewright.release.plan.noise import drawn, widths
+from noisewright.release.plan.arranging import layout_of, strategy_of
+from noisewright.release.plan.design import designed
+from noisewright.release.plan.layout import ContributionBounds
+from noisewright.release.plan.noise import drawn, price_of, widths
 from noisewright.release.plan.plan import Plan
 from noisewright.release.plan.smallest_budget import _Search
 from noisewright.release.plan.strategies.in_bounds import InBounds, pure_within
@@ -28,10 +29,10 @@ from tests.release.test_plans import PRIVACIES, WARDS, dataset
 
 MANY = 40_000
 TIGHT = nw.count(by=nw.keys("k", range(MANY)), outputs=(-2, 62), inputs=(0, 60))
-FEW = Limits(1, 1, False)
+FEW = ContributionBounds(1, 1, False)
 
 
-def noise_of(question: Any, limits: Limits = FEW, privacy: Any = None) -> tuple[Any, Any]:
+def noise_of(question: Any, limits: ContributionBounds = FEW, privacy: Any = None) -> tuple[Any, Any]:
     layout = layout_of([question], limits)
     return designed(layout, privacy or nw.PureDP(1), nw.SquaredError(), {}), layout
 
@@ -75,8 +76,8 @@ def test_true_answers_beyond_the_inputs_are_clamped_and_raise_nothing():
 @pytest.mark.parametrize("privacy", PRIVACIES, ids=lambda privacy: type(privacy).__name__)
 def test_every_requirement_is_kept_by_all_groups_of_a_person(privacy: Any):
     question = nw.count(by=WARDS, outputs=(-200, 700), inputs=(0, 500))
-    noise, layout = noise_of(question, Limits(2, 2, False), privacy)
-    costs = charge_of(noise.blocks, layout).costs()
+    noise, layout = noise_of(question, ContributionBounds(2, 2, False), privacy)
+    costs = price_of(noise.blocks, layout).costs()
     # Independently of what is charged: a person is in two groups, each with a draw of its own.
     one = noise.blocks[0].certified.costs()
     if isinstance(privacy, nw.ZeroConcentratedDP):
@@ -104,15 +105,15 @@ def test_pure_requirements_within_others_are_the_largest():
 
 
 def test_what_one_person_moves_is_no_more_than_the_inputs():
-    layout = layout_of([nw.count(outputs=(-50, 60), inputs=(0, 3))], Limits(7, 1, False))
-    assert layout.tables[0].way.query(layout.tables[0]).sensitivity == 3
-    wide = layout_of([nw.count(outputs=(-50, 60), inputs=(0, 30))], Limits(7, 1, False))
-    assert wide.tables[0].way.query(wide.tables[0]).sensitivity == 7
+    layout = layout_of([nw.count(outputs=(-50, 60), inputs=(0, 3))], ContributionBounds(7, 1, False))
+    assert layout.tables[0].strategy.query(layout.tables[0]).sensitivity == 3
+    wide = layout_of([nw.count(outputs=(-50, 60), inputs=(0, 30))], ContributionBounds(7, 1, False))
+    assert wide.tables[0].strategy.query(wide.tables[0]).sensitivity == 7
 
 
 def test_bounds_of_sums_are_in_their_own_units():
     asked = nw.ask.sum("cost", bounds=(0, 500), step="0.3", outputs=(-5000, "12000.1"), inputs=("0.1", 7000))
-    way = asked.way
+    way = strategy_of(asked)
     assert isinstance(way, InBounds)
     assert way.outputs == (-16666, 40000), "no wider than what was said"
     assert way.inputs == (0, 23334), "no narrower than what was said"
@@ -122,7 +123,7 @@ def test_bounds_of_sums_are_in_their_own_units():
 
 
 def test_narrow_inputs_get_the_best_of_all_laws():
-    noise, _ = noise_of(nw.count(outputs=(-8, 18), inputs=(0, 10)), Limits(2, 1, False))
+    noise, _ = noise_of(nw.count(outputs=(-8, 18), inputs=(0, 10)), ContributionBounds(2, 1, False))
     best = nw.design(
         nw.Scalar(2, integer=True, inputs=(0, 10), outputs=(-8, 18), unbiased=True),
         privacy=nw.PureDP(1),

@@ -14,12 +14,13 @@ import pytest
 from hypothesis import given, strategies as st
 
 import noisewright as nw
+from noisewright.release.plan.arranging import layout_of
 from noisewright.release.plan.design import designed
-from noisewright.release.plan.layout import Limits, layout_of
+from noisewright.release.plan.layout import ContributionBounds
 from noisewright.release.run.bounds import EDGES, bounds_of, question
 
 KEEP = Fraction(98, 100)
-LAYOUT = layout_of([question("x")], Limits(1, 1, False))
+LAYOUT = layout_of([question("x")], ContributionBounds(1, 1, False))
 NOISE = designed(LAYOUT, nw.PureDP(1), nw.SquaredError(), {})
 PLAN: Any = SimpleNamespace(blocks=NOISE.blocks, layout=LAYOUT)
 
@@ -39,8 +40,8 @@ def test_bins_begin_at_zero_and_at_powers_of_two():
     assert {EDGES[i] for i in (0, -1)} == {-(2**50), 2**50}
     assert 0 in EDGES
     assert all(math.log2(abs(edge)).is_integer() for edge in EDGES if edge)
-    assert LAYOUT.tables[0].extents == (1,), "a person counts once in a bin"
-    assert layout_of([question("x")], Limits(9, 1, False)).tables[0].extents == (1,)
+    assert LAYOUT.tables[0].sensitivities == (1,), "a person counts once in a bin"
+    assert layout_of([question("x")], ContributionBounds(9, 1, False)).tables[0].sensitivities == (1,)
 
 
 def test_what_stands_out_of_the_noise_is_kept_and_tails_are_cut():

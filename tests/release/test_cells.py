@@ -14,12 +14,14 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
+from noisewright.release.ask.linear import FINE
 from noisewright.release.ask.quantiles import quantile
-from noisewright.release.plan.layout import Limits, layout_of
+from noisewright.release.plan.arranging import layout_of
+from noisewright.release.plan.layout import ContributionBounds
 from noisewright.release.plan.noise import drawn, widths
 from noisewright.release.plan.plan import Plan, require_sound
-from noisewright.release.plan.strategies.over_cells import FINE
-from noisewright.release.run.transaction import columns, reaches_of
+from noisewright.release.run.answers import columns
+from noisewright.release.run.post_processing import half_widths_of
 
 PLENTY = nw.ZeroConcentratedDP(200)
 WARDS = nw.keys("ward", ["A", "B"])
@@ -120,9 +122,9 @@ def test_half_widths_of_a_ranking_hold_for_all_categories_at_once(visits):
     plan, rows = released(
         dataset(visits), nw.ask.top("dx", 10, by=listed), nw.count(by=listed), privacy=nw.PureDP("0.1")
     )
-    reaches = reaches_of(plan)
-    assert reaches["top of dx"] == widths(plan.blocks, plan.layout, 1 - Fraction(1, 200))[0]
-    assert reaches["top of dx"][0] > reaches["count"][0]
+    half_widths = half_widths_of(plan)
+    assert half_widths["top of dx"] == widths(plan.blocks, plan.layout, 1 - Fraction(1, 200))[0]
+    assert half_widths["top of dx"][0] > half_widths["count"][0]
     question = plan.questions[0]
     ties = list(question.answers(plan.layout.tables[0], [5] * 10, (0,), [Fraction(1)]))
     assert [named["dx"] for named, _ in ties] == list("abcdefpqrs"), "equal counts stand in the order of the keys"
@@ -168,7 +170,7 @@ def test_one_person_moves_the_cells_of_a_group_by_their_rows_in_all():
         nw.ask.quantiles("age", ["0.5"], bounds=(0, 3), step=1, by=WARDS),
         nw.ask.quantiles("age", ["0.9"], bounds=(0, 3), step=1, by=WARDS, name="more"),
     ]
-    layout = layout_of(questions, Limits(3, 1, False))
+    layout = layout_of(questions, ContributionBounds(3, 1, False))
     (table,) = layout.tables
     assert (table.together, table.groups, layout.dimension, layout.released) == (4, 1, 8, 8)
     assert str(layout.sensitivity) == (
@@ -177,21 +179,21 @@ def test_one_person_moves_the_cells_of_a_group_by_their_rows_in_all():
     assert layout.holds([1, 0, 2, 0, 0, 0, 0, 0])
     assert not layout.holds([2, 0, 2, 0, 0, 0, 0, 0]), "four rows"
     assert not layout.holds([1, 0, 0, 0, 0, 1, 0, 0]), "two groups"
-    query = table.way.query(table)
+    query = table.strategy.query(table)
     assert (query.rows_per_person, query.cells_per_person, query.size) == (3, 1, 4)
     assert [places for _, places in table.questions] == [(0, 1, 2, 3), (4, 5, 6, 7)]
 
 
 def test_what_is_designed_for_has_the_squares_of_what_is_read():
     questions = [nw.ask.quantiles("age", ["0.1", "0.25", "0.9"], bounds=(0, 4), step=1)]
-    (table,) = layout_of(questions, Limits(1, 1, False)).tables
+    (table,) = layout_of(questions, ContributionBounds(1, 1, False)).tables
 
     def gram(asked: nw.Workload) -> Any:
         weights = [part.weight for part in asked.parts for _ in range(part.questions)]
         rows = np.array(asked.matrix(), dtype=object)
         return (rows.T * np.array(weights, dtype=object)) @ rows
 
-    way: Any = table.way
+    way: Any = table.strategy
     assert (gram(way.asked(table)) == gram(way.reading(table))).all()
 
 
@@ -213,7 +215,7 @@ def test_every_requirement_is_kept_by_a_strategy_alone(visits, privacy):
     data = dataset(visits, rows_per_group=2, groups_per_person=2)
     alone = data.plan(nw.ask.quantiles("age", ["0.5"], bounds=(0, 40), step=20), privacy=privacy)
     require_sound(alone)
-    assert alone.charge.certificate.requirement == privacy
+    assert alone.price.certificate.requirement == privacy
 
 
 def test_a_plan_says_what_to_expect_and_keeps_the_requirement_of_all(visits):
@@ -221,7 +223,7 @@ def test_a_plan_says_what_to_expect_and_keeps_the_requirement_of_all(visits):
     asked = nw.ask.quantiles("age", ["0.5"], bounds=(0, 60), step=20, by=WARDS)
     plan = data.plan(asked, nw.count(), privacy=nw.ZeroConcentratedDP("0.1"))
     require_sound(plan)
-    assert plan.charge.costs().concentrated()[0] <= Fraction(1, 10)
+    assert plan.price.costs().concentrated()[0] <= Fraction(1, 10)
     told = str(plan)
     assert "rows below, at 0.5" in told
     assert "ward (2 groups) by 4 bins of age" in told
@@ -231,13 +233,13 @@ def test_groups_of_a_person_add_up(visits):
     asked = nw.ask.quantiles("age", ["0.5"], bounds=(0, 20), step=20, by=WARDS)
     plan = dataset(visits, rows_per_group=3, groups_per_person=2).plan(asked, privacy=nw.PureDP(1))
     assert plan.blocks[0].certified.certificate.requirement == nw.PureDP("1/2")
-    assert Fraction(99, 100) < plan.charge.costs().pure() <= 1
+    assert Fraction(99, 100) < plan.price.costs().pure() <= 1
 
 
 def test_a_ranking_has_a_target_and_cells_have_none(visits):
     data, listed = dataset(visits), nw.keys("dx", list("pqrs"))
     plan = data.plan(nw.ask.top("dx", 1, by=listed), targets={"top of dx": 20})
-    assert reaches_of(plan)["top of dx"][0] <= 20
+    assert half_widths_of(plan)["top of dx"][0] <= 20
     quantiles = nw.ask.quantiles("age", [0.5], bounds=(0, 3), step=1)
     with pytest.raises(nw.errors.InvalidInputError, match="answered together by a strategy; plan it with privacy="):
         data.plan(quantiles, targets={"quantiles of age": 1})

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.release.plan.layout import layout_of
+from noisewright.release.plan.arranging import layout_of
 
 REFUSED = nw.errors.InvalidTableError
 FAR = 2**63 - 1

@@ -12,7 +12,7 @@ import pytest
 import noisewright as nw
 from noisewright.app.answer_table import counted_text, plot_answers, text_of
 from noisewright.app.reports.plans import release_page
-from noisewright.release.plan.layout import layout_of
+from noisewright.release.plan.arranging import layout_of
 from noisewright.release.run.answers import counted_in
 
 WARDS = nw.keys("ward", ["A", "B", "C"])

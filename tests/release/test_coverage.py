@@ -24,7 +24,8 @@ from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS
 from noisewright.release.plan.noise import drawn
 from noisewright.release.plan.plan import Plan
-from noisewright.release.run.transaction import columns, reaches_of, tidying_of
+from noisewright.release.run.answers import columns
+from noisewright.release.run.post_processing import half_widths_of, post_processing_of
 from tests.replay import Replay
 
 WARDS = nw.keys("ward", ["A", "B"])
@@ -72,12 +73,17 @@ def shares(
     plan: Plan, vector: list[int], releases: int, factors: Sequence[Any] = (1,), post: Sequence[str] = ()
 ) -> list[list[tuple[str, float]]]:
     """For widths times each factor, then after post-processing: of each row, its question and how often it held."""
-    true, stated, entropy, tidy = truths(plan, vector), reaches_of(plan), Replay(seed=20), tidying_of(plan, post)
-    reaches = [{label: [factor * width for width in own] for label, own in stated.items()} for factor in factors]
+    true, stated, entropy, tidy = (
+        truths(plan, vector),
+        half_widths_of(plan),
+        Replay(seed=20),
+        post_processing_of(plan, post),
+    )
+    half_widths = [{label: [factor * width for width in own] for label, own in stated.items()} for factor in factors]
     said, held, labels = Counter[tuple[int, int]](), Counter[tuple[int, int]](), list[str]()
     for _ in range(releases):
         numbers = drawn(plan.blocks, plan.layout, vector, entropy)
-        found = [columns(plan, numbers, 0, own, tidy if i == 0 else None) for i, own in enumerate(reaches)]
+        found = [columns(plan, numbers, 0, own, tidy if i == 0 else None) for i, own in enumerate(half_widths)]
         ends = [(one["low"], one["high"]) for one in found]
         ends += [] if tidy is None else [(found[0]["post_low"], found[0]["post_high"])]
         labels = found[0]["question"]
@@ -93,7 +99,7 @@ def shares(
 
 def chance(plan: Plan) -> float:
     """How often the law of the counts says that they are within their half-width."""
-    (width,) = reaches_of(plan)["count"]
+    (width,) = half_widths_of(plan)["count"]
     mechanism = next(block.certified.mechanism for block in plan.blocks if block.table == 0)
     with precision():
         return float(mechanism.errors.chances((width,), BALLS)[0].mid())

@@ -19,18 +19,21 @@ from ibis import _
 
 import noisewright as nw
 from noisewright.ledger.charge import plain_answer
+from noisewright.release.ask.linear import FINE
 from noisewright.release.ask.registry import QUESTIONS
-from noisewright.release.ask.weighted import BY_WEIGHTS
-from noisewright.release.plan.design import jointly, weights_of
-from noisewright.release.plan.layout import Table
+from noisewright.release.plan.layout import STRATEGIES, AnswerTable
 from noisewright.release.plan.noise import drawn
 from noisewright.release.plan.plan import Plan
-from noisewright.release.plan.strategies.by_group import BY_GROUP, WAYS
+from noisewright.release.plan.shares import jointly, weights_of
+from noisewright.release.plan.strategies.by_group import BY_GROUP
+from noisewright.release.plan.strategies.by_weights import BY_WEIGHTS
 from noisewright.release.plan.strategies.in_bounds import InBounds
-from noisewright.release.plan.strategies.over_cells import FINE, OverCells
+from noisewright.release.plan.strategies.over_cells import OverCells
 from noisewright.release.plan.strategies.selection import FOLLOWING, SELECTING, bounded_noise, end_of, intervals
-from noisewright.release.run.bounds import plan_for
-from noisewright.release.run.transaction import columns, stored_form, tidying_of
+from noisewright.release.run.answers import columns
+from noisewright.release.run.bounds import question as bounds_question
+from noisewright.release.run.idempotence import stored_form
+from noisewright.release.run.post_processing import post_processing_of
 from noisewright.release.stage.vector import Unlisted
 from noisewright.release.table.frames import FRAMES, frame_of
 from tests.replay import Replay
@@ -108,7 +111,7 @@ ASKED = {
         ("non-negative",),
     ),
     "chosen with a histogram": Asked([nw.ask.histogram("x", edges=[0, 1, 5], by=CHOSEN)], PLENTY),
-    "bounds": Asked([], PURE, plan=lambda data: plan_for(data, "x", PURE)),
+    "bounds": Asked([], PURE, plan=lambda data: data.plan(bounds_question("x"), privacy=PURE)),
 }
 
 
@@ -116,10 +119,10 @@ def vector(plan: Plan, values: Sequence[int], first: int = 0) -> list[Any]:
     """True numbers of a plan that are these, in a circle; those of cells and weighted persons count, from 0 on."""
     found = list[Any]()
     for start, table in enumerate(plan.layout.tables, first):
-        counts = isinstance(table.way, OverCells) or table.way == BY_WEIGHTS or table.grouping.private
+        counts = isinstance(table.strategy, OverCells) or table.strategy == BY_WEIGHTS or table.grouping.private
         own = islice(cycle([min(abs(v), MOST_ROWS) for v in values] if counts else values), start, None)
         if table.grouping.private:
-            width = table.grouping.count * len(table.numbers)
+            width = table.grouping.count * len(table.aggregates)
             found.append(Unlisted({key: tuple(islice(own, width)) for key in NAMES}))
         else:
             found += islice(own, table.count)
@@ -131,9 +134,9 @@ def vectors(plan: Plan) -> list[list[Any]]:
     return [vector(plan, [value]) for value in FAR] + [vector(plan, FAR, first) for first in range(len(FAR))]
 
 
-def near(plan: Plan, table: Table, certified: Any, true: Sequence[Any], noisy: Sequence[Any], still: Any) -> None:
+def near(plan: Plan, table: AnswerTable, certified: Any, true: Sequence[Any], noisy: Sequence[Any], still: Any) -> None:
     """What is released of a table is its truth and noise; `still` is what is released where the truth is zeros."""
-    way = table.way
+    way = table.strategy
     if way in (SELECTING, FOLLOWING):
         shown = dict(noisy[0])
         if way == SELECTING:
@@ -159,7 +162,7 @@ def near(plan: Plan, table: Table, certified: Any, true: Sequence[Any], noisy: S
 def test_numbers_of_any_size_are_drawn_around_stored_and_shown(name: str, tmp_path: Path):
     asked = ASKED[name]
     plan = asked.planned(tmp_path)
-    layout, tidy = plan.layout, tidying_of(plan, list(asked.post))
+    layout, tidy = plan.layout, post_processing_of(plan, list(asked.post))
     still = layout.split_released(drawn(plan.blocks, layout, vector(plan, [0]), Replay(seed=7)))
     for place, true in enumerate(vectors(plan)):
         numbers = drawn(plan.blocks, layout, true, Replay(seed=7))
@@ -167,7 +170,9 @@ def test_numbers_of_any_size_are_drawn_around_stored_and_shown(name: str, tmp_pa
         for i, (table, own) in enumerate(zip(layout.tables, layout.split(true), strict=True)):
             near(plan, table, plan.blocks[i if len(plan.blocks) > 1 else 0].certified, own, parts[i], still[i])
         kept = layout.split_released(plain_answer(stored_form(layout, numbers)))
-        read = [v for table, part in zip(layout.tables, kept, strict=True) for v in table.way.restored(table, part)]
+        read = [
+            v for table, part in zip(layout.tables, kept, strict=True) for v in table.strategy.restored(table, part)
+        ]
         assert read == numbers
         frame_of(columns(plan, numbers, 1, tidy=tidy), FRAMES[place % len(FRAMES)])
 
@@ -190,7 +195,7 @@ def test_every_question_and_every_way_is_tried(tmp_path: Path):
     for name in ASKED:
         (tmp_path / name).mkdir()
     plans = [one.planned(tmp_path / name) for name, one in ASKED.items()]
-    assert {type(table.way) for plan in plans for table in plan.layout.tables} == set(WAYS.kinds.values())
+    assert {type(table.strategy) for plan in plans for table in plan.layout.tables} == set(STRATEGIES.kinds.values())
 
 
 @pytest.mark.parametrize("bit", [0, 1])
@@ -233,7 +238,7 @@ def test_sums_of_very_many_steps_are_planned_at_small_epsilons(epsilon: str, uti
     law = plan.blocks[0].certified.mechanism.law
     assert getattr(law, "breaks", None) is None or abs(law.breaks[-2] / 10**12 - 0.5) < 0.01
     scale = 10**12 / float(epsilon)
-    (error,) = plan.layout.tables[0].way.errors(plan.blocks[0].certified, plan.layout.tables[0], utility)
+    (error,) = plan.layout.tables[0].strategy.errors(plan.blocks[0].certified, plan.layout.tables[0], utility)
     assert error == pytest.approx(2 * scale**2 if utility == nw.SquaredError() else scale, rel=1e-4)
 
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.release.plan.layout import layout_of
+from noisewright.release.plan.arranging import layout_of
 from tests.spark_session import Sparks
 
 REFUSED = nw.errors.InvalidTableError

@@ -13,7 +13,7 @@ from ibis import _
 
 import noisewright as nw
 from noisewright.release.engines.duckdb.engine import DuckDB
-from noisewright.release.plan.layout import layout_of
+from noisewright.release.plan.arranging import layout_of
 from noisewright.release.table.person_local import Base, checked
 
 REFUSED = nw.errors.NotPersonLocalError

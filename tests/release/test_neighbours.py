@@ -17,7 +17,8 @@ import noisewright as nw
 from noisewright.release.ask.registry import QUESTIONS
 from noisewright.release.ask.weighted import Weighted
 from noisewright.release.engines.duckdb.engine import DuckDB
-from noisewright.release.plan.layout import Table, layout_of
+from noisewright.release.plan.arranging import layout_of
+from noisewright.release.plan.layout import AnswerTable
 from noisewright.release.plan.strategies.in_bounds import InBounds
 from noisewright.release.stage import contribution_bounding as limiting, vector as aggregate
 from tests.release.tables import arrow, hostile
@@ -92,7 +93,7 @@ def with_days(rows: list[dict[str, Any]], *, text_units: bool) -> Any:
     return arrow(rows, text_units=text_units).append_column("day", days)
 
 
-def blocks(part: Table, vector: Any, count: int) -> Iterator[list[int]]:
+def blocks(part: AnswerTable, vector: Any, count: int) -> Iterator[list[int]]:
     """The numbers of each of the small tables."""
     each = len(vector) // count
     for place in range(count):
@@ -147,9 +148,11 @@ def check(
             for whole, without in pairs:
                 difference = [a - b for a, b in zip(whole, without, strict=True)]
                 assert part.holds(difference), (part.grouping, difference)
-                if isinstance(part.way, InBounds):
-                    moved = [part.way.clamped(a) - part.way.clamped(b) for a, b in zip(whole, without, strict=True)]
-                    assert max(map(abs, moved)) <= part.way.query(part).sensitivity
+                if isinstance(part.strategy, InBounds):
+                    moved = [
+                        part.strategy.clamped(a) - part.strategy.clamped(b) for a, b in zip(whole, without, strict=True)
+                    ]
+                    assert max(map(abs, moved)) <= part.strategy.query(part).sensitivity
                     clamped += moved != difference
                 changed += any(difference)
                 full += not _smaller(part).holds(difference)
@@ -162,7 +165,7 @@ def _person(row: dict[str, Any]) -> int:
     return int(row["id"].partition("/")[2]) if isinstance(row["id"], str) else row["id"] % PERSONS
 
 
-def _smaller(part: Table) -> Any:
+def _smaller(part: AnswerTable) -> Any:
     """The same table with a set that is a little too small: counts may change by one less."""
 
     class Smaller:
@@ -171,8 +174,8 @@ def _smaller(part: Table) -> Any:
             if each > 1:
                 groups = [difference[start : start + each] for start in range(0, len(difference), each)]
                 return all(sum(map(abs, group)) < part.rows for group in groups)
-            width = len(part.numbers)
-            return all(abs(d) < part.extents[i % width] for i, d in enumerate(difference))
+            width = len(part.aggregates)
+            return all(abs(d) < part.sensitivities[i % width] for i, d in enumerate(difference))
 
     return Smaller()
 

@@ -17,10 +17,12 @@ import pytest
 import noisewright as nw
 from noisewright.app.cli.saved import verify
 from noisewright.problem.records import digest
-from noisewright.release.plan.design import charge_of, designed
-from noisewright.release.plan.layout import Limits, layout_of
-from noisewright.release.plan.noise import drawn, widths
-from noisewright.release.run.transaction import columns, reaches_of
+from noisewright.release.plan.arranging import layout_of
+from noisewright.release.plan.design import designed
+from noisewright.release.plan.layout import ContributionBounds
+from noisewright.release.plan.noise import drawn, price_of, widths
+from noisewright.release.run.answers import columns
+from noisewright.release.run.post_processing import half_widths_of
 
 WARDS = nw.keys("ward", ["A", "B", "C"])
 QUESTIONS = (
@@ -60,9 +62,9 @@ PRIVACIES = [nw.PureDP(1), nw.ApproxDP(1, "1e-6"), nw.ZeroConcentratedDP("0.5"),
 
 @pytest.mark.parametrize("privacy", PRIVACIES, ids=lambda privacy: type(privacy).__name__)
 def test_parts_are_proven_together(privacy: Any):
-    layout = layout_of(QUESTIONS, Limits(2, 2, False))
+    layout = layout_of(QUESTIONS, ContributionBounds(2, 2, False))
     noise = designed(layout, privacy, nw.SquaredError(), {"count": 4})
-    costs = charge_of(noise.blocks, layout).costs()
+    costs = price_of(noise.blocks, layout).costs()
     if isinstance(privacy, nw.PureDP):
         assert costs.pure() == 1
     if isinstance(privacy, nw.ZeroConcentratedDP):
@@ -75,12 +77,12 @@ def test_parts_are_proven_together(privacy: Any):
 
 
 def test_a_delta_is_used_where_a_person_is_in_many_groups():
-    layout = layout_of([nw.count(by=nw.keys("k", range(60)))], Limits(1, 40, False))
+    layout = layout_of([nw.count(by=nw.keys("k", range(60)))], ContributionBounds(1, 40, False))
     privacy = nw.ApproxDP(1, "1e-6")
     noise = designed(layout, privacy, nw.SquaredError(), {})
     assert noise.blocks[0].table is None, "all numbers are one question"
     assert noise.value < 0.5 * designed(layout, nw.PureDP(1), nw.SquaredError(), {}).value
-    assert charge_of(noise.blocks, layout).certificate.requirement == privacy
+    assert price_of(noise.blocks, layout).certificate.requirement == privacy
 
 
 def test_one_ledger_keeps_the_release_and_gives_it_back(tmp_path: Path):
@@ -195,13 +197,13 @@ def test_a_plan_says_what_it_will_do(tmp_path: Path):
 
 
 def test_joint_noise_beats_plain_laplace_for_three_outputs():
-    # Asked: count and centred sums of age and charges; extents 1, 60 and 50,000, weights 1/extent^2.
+    # Asked: count and centred sums of age and charges; sensitivities 1, 60 and 50,000, weights 1/sensitivity^2.
     questions = [
         nw.count(),
         nw.ask.sum("age", bounds=(0, 120), centred=True),
         nw.ask.sum("charges", bounds=(0, 100_000), centred=True),
     ]
-    layout = layout_of(questions, Limits(1, 1, True))
+    layout = layout_of(questions, ContributionBounds(1, 1, True))
     noise = designed(layout, nw.PureDP(1), nw.SquaredError(), {})
     assert noise.value <= 0.45 * 3 * 2 * 3**2
 
@@ -308,11 +310,11 @@ def check_coverage(times: int) -> None:
     data = nw.Dataset(frame(2000), "id", name="x", rows_per_group=30, groups_per_person=3)
     plan = data.plan(*questions, privacy=nw.ZeroConcentratedDP(2))
     true = data._aggregate(plan.layout, 7)
-    reaches = reaches_of(plan)
-    exact = columns(plan, true, 0, reaches)
+    half_widths = half_widths_of(plan)
+    exact = columns(plan, true, 0, half_widths)
     inside = np.zeros(5)
     for _ in range(times):
-        found = columns(plan, drawn(plan.blocks, plan.layout, true), 0, reaches)
+        found = columns(plan, drawn(plan.blocks, plan.layout, true), 0, half_widths)
         ends = zip(found["low"], exact["value"], found["high"], strict=True)
         inside += [low <= value <= high for low, value, high in ends]
     shares, error = inside / times, 5 * (0.05 * 0.95 / times) ** 0.5
@@ -322,6 +324,6 @@ def check_coverage(times: int) -> None:
 
 
 def test_widths_are_those_of_the_mechanism():
-    layout = layout_of([nw.count()], Limits(1, 1, False))
+    layout = layout_of([nw.count()], ContributionBounds(1, 1, False))
     blocks = designed(layout, nw.PureDP(1), nw.SquaredError(), {}).blocks
     assert widths(blocks, layout, Fraction(19, 20)) == [[Fraction(3)]]

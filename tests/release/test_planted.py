@@ -65,7 +65,7 @@ def own(ledger: nw.Ledger) -> list[int]:
 def test_a_cheap_answer_under_the_name_of_a_plan_is_not_believed(tmp_path: Path, says: bool):
     ann, bob = both(tmp_path / "x.ledger")
     plan = count(table(ann))
-    cheap = table(bob).plan(nw.count(), privacy=nw.PureDP("0.001")).charge
+    cheap = table(bob).plan(nw.count(), privacy=nw.PureDP("0.001")).price
     charge = bob.charge(cheap, reason=f"plan {plan.key}", undrawn=holding.undrawn(plan) if says else None)
     if says:
         charge.drawing()
@@ -95,13 +95,13 @@ def test_a_charge_of_the_same_noise_for_another_plan_answers_nothing(tmp_path: P
     ann, bob = both(tmp_path / "x.ledger")
     plan, payer = count(table(ann)), ann if account == "ann" else bob
     other = OTHERS[kind](table(payer))
-    assert (other.charge.certificate.to_dict() == plan.charge.certificate.to_dict()) == (kind != "requirement")
+    assert (other.price.certificate.to_dict() == plan.price.certificate.to_dict()) == (kind != "requirement")
     for undrawn in (None, holding.undrawn(other)):
-        charge = payer.charge(other.charge, reason=f"plan {plan.key}", undrawn=undrawn)
+        charge = payer.charge(other.price, reason=f"plan {plan.key}", undrawn=undrawn)
         if undrawn is not None:
             charge.drawing()
         charge.answered(["123456"])
-        payer.charge(other.charge, reason=f"plan {plan.key}", undrawn=undrawn)
+        payer.charge(other.price, reason=f"plan {plan.key}", undrawn=undrawn)
     before = ann.spent
     answer = released(plan, reason=f"plan {plan.key}")
     assert ann.spent == before + 2
@@ -128,7 +128,7 @@ def test_an_answer_of_the_same_plan_is_shared_and_the_own_one_comes_first(tmp_pa
 def test_charges_of_another_account_are_not_resumed_and_block_nothing(tmp_path: Path, how: str, price: str):
     ann, bob = both(tmp_path / "x.ledger")
     plan = count(table(ann))
-    paid = table(bob).plan(nw.count(), privacy=nw.PureDP(price)).charge
+    paid = table(bob).plan(nw.count(), privacy=nw.PureDP(price)).price
     charge = bob.charge(paid, reason=f"plan {plan.key}", undrawn=holding.undrawn(plan))
     place = charge.place
     if how == "failed":
@@ -151,7 +151,7 @@ def test_a_charge_of_another_account_at_the_same_instant_stops_nothing(tmp_path:
     def reach(point: str) -> None:
         if point == "validated" and not done:
             done.append(1)
-            bob.charge(other.charge, reason=f"plan {plan.key}", undrawn=holding.undrawn(other))
+            bob.charge(other.price, reason=f"plan {plan.key}", undrawn=holding.undrawn(other))
 
     monkeypatch.setattr(checkpoints, "passed", reach)
     assert released(plan)["charge"] == own(ann)
@@ -185,7 +185,7 @@ def test_what_no_release_stores_is_not_given_back_and_ends_nothing(tmp_path: Pat
     plan = table(ann).plan(*questions, privacy=nw.PureDP(1))
     assert plan.layout.released == 6
     for garbage in GARBAGE.values():
-        charge = payer.charge(plan.charge, reason=f"plan {plan.key}", undrawn=holding.undrawn(plan))
+        charge = payer.charge(plan.price, reason=f"plan {plan.key}", undrawn=holding.undrawn(plan))
         planted(charge, garbage)
     before = ann.spent
     answer = released(plan, post=["non-negative"])
@@ -198,7 +198,7 @@ def test_what_no_release_stores_is_not_given_back_and_ends_nothing(tmp_path: Pat
 def test_an_answer_too_long_to_be_kept_is_charged_again_only_where_somebody_else_drew_it(tmp_path: Path, account: str):
     ann, bob = both(tmp_path / "x.ledger")
     plan, payer = count(table(ann)), ann if account == "ann" else bob
-    charge = payer.charge(plan.charge, reason=f"plan {plan.key}", undrawn=holding.undrawn(plan))
+    charge = payer.charge(plan.price, reason=f"plan {plan.key}", undrawn=holding.undrawn(plan))
     planted(charge, ["7"] * 400_000)
     if account == "ann":
         with pytest.raises(nw.errors.InvalidInputError, match="too long to be kept whole"):
@@ -213,10 +213,10 @@ def test_garbage_after_an_answer_does_not_take_it_away(tmp_path: Path):
     first = released(count(table(bob)))
     plan = count(table(ann))
     for payer in (bob, ann):
-        planted(payer.charge(plan.charge, reason="x", undrawn=holding.undrawn(plan)), ["nan"])
+        planted(payer.charge(plan.price, reason="x", undrawn=holding.undrawn(plan)), ["nan"])
         assert released(plan) == first
     second = released(plan, fresh=True)
-    planted(ann.charge(plan.charge, reason="x", undrawn=holding.undrawn(plan)), ["nan"])
+    planted(ann.charge(plan.price, reason="x", undrawn=holding.undrawn(plan)), ["nan"])
     assert released(plan) == second
 
 
@@ -248,7 +248,7 @@ def test_groups_that_no_release_publishes_are_not_given_back(tmp_path: Path, kin
     ann, bob = both(tmp_path / "x.ledger", nw.ApproxDP(30, "1e-2"))
     plan = table(ann).plan(nw.ask.persons(by=KEYS), privacy=nw.ApproxDP("1.5", "1e-5"))
     for kind in kinds:
-        charge = bob.charge(plan.charge, reason=f"plan {plan.key}", undrawn=holding.undrawn(plan))
+        charge = bob.charge(plan.price, reason=f"plan {plan.key}", undrawn=holding.undrawn(plan))
         planted(charge, [UNKEYED.get(kind, written(PUBLISHED))])
     answer = released(plan)
     if kinds == ["right"]:
@@ -262,17 +262,17 @@ def test_groups_that_no_release_publishes_are_not_given_back(tmp_path: Path, kin
 def test_planted_bounds_are_not_believed(tmp_path: Path):
     ann, bob = both(tmp_path / "x.ledger")
     data, privacy = table(ann), nw.PureDP(5)
-    from noisewright.release.run.bounds import plan_for
+    from noisewright.release.run.bounds import question
 
-    plan = plan_for(data, "far", privacy)
-    cheap = table(bob).plan(nw.count(), privacy=nw.PureDP("0.001")).charge
+    plan = data.plan(question("far"), privacy=privacy)
+    cheap = table(bob).plan(nw.count(), privacy=nw.PureDP("0.001")).price
     counts = ["0"] * (plan.layout.released - 1) + ["99999"]
     for undrawn in (None, holding.undrawn(plan)):
         charge = bob.charge(cheap, reason=f"plan {plan.key}", undrawn=undrawn)
         if undrawn is not None:
             charge.drawing()
         charge.answered(counts)
-    planted(bob.charge(plan.charge, reason="x", undrawn=holding.undrawn(plan)), ["nan"] * len(counts))
+    planted(bob.charge(plan.price, reason="x", undrawn=holding.undrawn(plan)), ["nan"] * len(counts))
     found = data.estimate_bounds("far", privacy=privacy)
     assert list(found) == [512, 1024]
     assert [found.charge] == own(ann)
@@ -291,9 +291,9 @@ def test_nobody_writes_a_row_that_others_cannot_read(tmp_path: Path):
     plan = count(table(bob))
     for undrawn in (7, "x", "", "f" * 65, "F" * 64, ["f" * 64], {"f": 64}, float("nan"), 10**300):
         with pytest.raises(nw.errors.InvalidInputError, match="undrawn is no digest"):
-            bob.charge(plan.charge, reason="x", undrawn=undrawn)  # type: ignore[arg-type]
+            bob.charge(plan.price, reason="x", undrawn=undrawn)  # type: ignore[arg-type]
     assert bob.spent == 0
-    charge = bob.charge(plan.charge, reason="x", undrawn=holding.undrawn(plan))
+    charge = bob.charge(plan.price, reason="x", undrawn=holding.undrawn(plan))
     charge.drawing()
     for answer in (deep(33), deep(900), deep(100_000), [{"a": deep(40)}]):
         with pytest.raises(nw.errors.InvalidInputError, match="nested more than 32 deep"):

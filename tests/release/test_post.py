@@ -19,10 +19,10 @@ from noisewright.mechanisms.half_widths import groups_of
 from noisewright.numerics.balls import precision
 from noisewright.problem.privacy import PureDP
 from noisewright.release.plan.noise import drawn
+from noisewright.release.run.answers import columns
 from noisewright.release.run.noise_sums import Sizes, Term, half_width_of, sizes_of
-from noisewright.release.run.post_processing import nearest_with_sum, whole_with_sum
+from noisewright.release.run.post_processing import half_widths_of, nearest_with_sum, post_processing_of, whole_with_sum
 from noisewright.release.run.totals import Level, Tree, parents_of
-from noisewright.release.run.transaction import columns, reaches_of, tidying_of
 from noisewright.release.stage.groupings import Grouping
 
 WARDS = nw.keys("ward", ["A", "B", "C", "D", "E"])
@@ -69,16 +69,16 @@ def test_answers_cover_the_truth_ten_thousand_times():
 def check_coverage(times: int) -> None:
     data = dataset()
     plan = plan_of(data)
-    true, reaches, tidy = data._aggregate(plan.layout, 7), reaches_of(plan), tidying_of(plan, ALL)
-    exact = np.array(columns(plan, true, 0, reaches)["value"])
+    true, half_widths, tidy = data._aggregate(plan.layout, 7), half_widths_of(plan), post_processing_of(plan, ALL)
+    exact = np.array(columns(plan, true, 0, half_widths)["value"])
     # Groups of a table are drawn independently, so that all releases are drawn as many more groups.
     parts = []
     for block, table, part in zip(plan.blocks, plan.layout.tables, plan.layout.split(true), strict=True):
-        numbers = table.way.drawn(block.certified, table, list(part) * times, None)
+        numbers = table.strategy.drawn(block.certified, table, list(part) * times, None)
         parts.append(np.array(numbers, dtype=object).reshape(times, -1))
     before, ends, around = np.zeros(13), np.zeros(13), np.zeros(13)
     for numbers in np.concatenate(parts, axis=1).tolist():
-        found = columns(plan, numbers, 0, reaches, tidy)
+        found = columns(plan, numbers, 0, half_widths, tidy)
         silent = np.array([value is None for value in found["value"]])
         names = ("low", "high", "post_value", "post_half_width", "post_low", "post_high")
         low, high, value, width, post_low, post_high = (np.array(found[name], dtype=float) for name in names)
@@ -92,7 +92,7 @@ def check_coverage(times: int) -> None:
     error = 5 * (0.05 * 0.95 / times) ** 0.5
     counts = (("count", 0, slice(0, 5)), ("total", 1, slice(5, 6)))
     for name, of_table, place in counts:
-        chance = chance_of(plan, of_table, reaches[name])
+        chance = chance_of(plan, of_table, half_widths[name])
         assert np.all(np.abs(before[place] / times - chance) <= error), (name, before, chance)
     for shares in (before / times, ends / times, around / times):
         assert (shares >= 0.95 - error).all(), shares
@@ -119,7 +119,7 @@ def test_totals_of_answers_that_were_all_rounded_down_are_covered():
     below = (step - 1) // 2
     assert step > 10
     true = [number for _ in range(60) for number in (1, below)] + [60, 60 * below]
-    tidy, inside = tidying_of(plan, ["totals"]), 0
+    tidy, inside = post_processing_of(plan, ["totals"]), 0
     assert tidy is not None
     for _ in range(40):
         found = tidy.estimates(drawn(plan.blocks, plan.layout, true))["all"][0]
@@ -224,12 +224,12 @@ def test_totals_are_sums_where_the_limits_of_a_person_make_them_differ():
     plan = data.plan(nw.count(by=WARDS), nw.count(name="total"), privacy=PureDP(1))
     true = data._aggregate(plan.layout, 1)
     assert true == [30, 30, 0, 0, 0, 30]
-    found = columns(plan, true, 0, tidy=tidying_of(plan, ["totals"]))
+    found = columns(plan, true, 0, tidy=post_processing_of(plan, ["totals"]))
     assert found["post_value"] == [30, 30, 0, 0, 0, 60]
     assert found["post_half_width"][:5] == found["half_width"][:5]
     once = nw.Dataset(rows, "id", name="x", rows_per_group=1, groups_per_person=1)
     plan = once.plan(nw.count(by=WARDS), nw.count(name="total"), privacy=PureDP(1))
-    found = columns(plan, [4, 5, 0, 0, 0, 10], 0, tidy=tidying_of(plan, ["totals"]))
+    found = columns(plan, [4, 5, 0, 0, 0, 10], 0, tidy=post_processing_of(plan, ["totals"]))
     assert 9 < found["post_value"][5] < 10, "everybody counts once in either: both are about the same truth"
 
 
@@ -344,6 +344,6 @@ def test_only_what_cannot_be_negative_is_cut():
     ]
     for question in asked:
         plan = dataset().plan(question, privacy=PureDP(1))
-        found = columns(plan, [-5, 3, 0, 0, 0], 0, tidy=tidying_of(plan, ["non-negative"]))
+        found = columns(plan, [-5, 3, 0, 0, 0], 0, tidy=post_processing_of(plan, ["non-negative"]))
         assert (found["post_value"][0] == 0) == (question.label == "positive"), question
         assert found["post_high"][0] == max(found["high"][0], 0), "the interval is cut, not moved"

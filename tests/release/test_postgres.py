@@ -14,7 +14,7 @@ from psycopg import sql
 import noisewright as nw
 from noisewright.app.cli import main
 from noisewright.release.engines.postgres.engine import Postgres, split
-from noisewright.release.plan.layout import layout_of
+from noisewright.release.plan.arranging import layout_of
 from tests.postgres_server import PASSWORD, Server
 from tests.release.tables import SPEC
 from tests.release.test_trouble import CODE

@@ -13,7 +13,7 @@ import pytest
 import noisewright as nw
 from noisewright.ledger import checkpoints
 from noisewright.release.engines.postgres import engine as postgres
-from noisewright.release.plan.layout import layout_of
+from noisewright.release.plan.arranging import layout_of
 from tests.ledger.many import forked, outcome
 from tests.postgres_server import Server
 

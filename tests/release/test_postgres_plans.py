@@ -11,7 +11,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.release.engines.postgres.engine import Postgres, written
-from noisewright.release.plan.layout import layout_of
+from noisewright.release.plan.arranging import layout_of
 from tests.postgres_server import Server
 
 ROWS, LISTED, WARDS = 20_000, 50, 1000

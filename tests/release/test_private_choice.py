@@ -14,8 +14,10 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.release.plan.design import charge_of, designed
-from noisewright.release.plan.layout import Layout, Limits, layout_of
+from noisewright.release.plan.arranging import layout_of
+from noisewright.release.plan.design import designed
+from noisewright.release.plan.layout import ContributionBounds, Layout
+from noisewright.release.plan.noise import price_of
 from noisewright.release.plan.strategies.selection import (
     SELECTING,
     bounded_noise,
@@ -34,7 +36,7 @@ Law = dict[Any, Fraction]
 
 def chosen(privacy: Any, groups: int = 1) -> tuple[Any, Layout]:
     """The noise of the choice in a plan of one question, and its layout."""
-    layout = layout_of([nw.ask.persons(by=KEYS)], Limits(1, groups, False))
+    layout = layout_of([nw.ask.persons(by=KEYS)], ContributionBounds(1, groups, False))
     return designed(layout, privacy, nw.SquaredError(), {}).blocks[0].certified, layout
 
 
@@ -78,7 +80,7 @@ def test_no_neighbours_can_be_told_apart_by_more_than_delta(groups: int):
                 found = lost(before, released_law(certified, layout, after), privacy.epsilon)
                 assert found <= privacy.delta, (table, joined)
                 largest = max(largest, found)
-    assert charge_of(designed(layout, privacy, nw.SquaredError(), {}).blocks, layout).delta(2) <= privacy.delta
+    assert price_of(designed(layout, privacy, nw.SquaredError(), {}).blocks, layout).delta(2) <= privacy.delta
     assert largest > Fraction(1, 3) * privacy.delta, "the promise is used, so that a wrong one would be seen"
 
 

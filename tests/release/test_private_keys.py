@@ -22,9 +22,10 @@ from noisewright.laws.gaussian import DiscreteGaussian
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
 from noisewright.problem.records import digest
-from noisewright.release.plan.design import charge_of, designed, require_within
-from noisewright.release.plan.layout import Limits, layout_of
-from noisewright.release.plan.noise import drawn
+from noisewright.release.plan.arranging import layout_of
+from noisewright.release.plan.design import designed
+from noisewright.release.plan.layout import ContributionBounds
+from noisewright.release.plan.noise import drawn, price_of, price_within
 from noisewright.release.plan.splitting import Splitter
 from noisewright.release.plan.strategies.selection import FOLLOWING, SELECTING, end_of, persons_for
 from noisewright.release.stage.vector import Unlisted
@@ -195,20 +196,22 @@ def test_no_day_breaks_a_release(tmp_path: Path):
 
 
 def test_rows_are_the_persons_where_each_has_one(tmp_path: Path):
-    one = layout_of([nw.count(by=KEYS), nw.ask.persons(by=KEYS)], Limits(1, 3, False))
-    assert [(part.way, part.groups) for part in one.tables] == [(SELECTING, 3)]
-    two = layout_of([nw.count(by=KEYS), nw.ask.persons(by=KEYS)], Limits(2, 3, False))
-    assert [(part.way, part.groups) for part in two.tables] == [(SELECTING, 3), (FOLLOWING, 3)]
-    assert [part.extents for part in two.tables] == [(1,), (2,)]
-    bins = layout_of([nw.ask.histogram("x", edges=[0, 1, 2], by=KEYS)], Limits(1, 1, False))
-    assert [part.way for part in bins.tables] == [SELECTING, FOLLOWING]
+    one = layout_of([nw.count(by=KEYS), nw.ask.persons(by=KEYS)], ContributionBounds(1, 3, False))
+    assert [(part.strategy, part.groups) for part in one.tables] == [(SELECTING, 3)]
+    two = layout_of([nw.count(by=KEYS), nw.ask.persons(by=KEYS)], ContributionBounds(2, 3, False))
+    assert [(part.strategy, part.groups) for part in two.tables] == [(SELECTING, 3), (FOLLOWING, 3)]
+    assert [part.sensitivities for part in two.tables] == [(1,), (2,)]
+    bins = layout_of([nw.ask.histogram("x", edges=[0, 1, 2], by=KEYS)], ContributionBounds(1, 1, False))
+    assert [part.strategy for part in bins.tables] == [SELECTING, FOLLOWING]
     single = dataset(tmp_path, table(200).slice(0, 200), groups_per_person=1, one_row_per_person=True)
     answers = single.plan(nw.count(by=KEYS), privacy=PRIVACY).release().to_pylist()
     assert [row["k"] for row in answers] == ["Z", "Ä"]
 
 
 def test_other_answers_are_drawn_for_the_published_groups_alone():
-    layout = layout_of([nw.ask.persons(by=KEYS), nw.ask.sum("x", bounds=(0, 9), step=1, by=KEYS)], Limits(1, 1, False))
+    layout = layout_of(
+        [nw.ask.persons(by=KEYS), nw.ask.sum("x", bounds=(0, 9), step=1, by=KEYS)], ContributionBounds(1, 1, False)
+    )
     noise = designed(layout, PRIVACY, nw.SquaredError(), {})
     persons = Unlisted({("c",): (700,), ("a",): (500,), ("b",): (1,)})
     first, second = drawn(noise.blocks, layout, [persons, Unlisted({("a",): (10**6,), ("b",): (10**6,)})])
@@ -221,28 +224,32 @@ def test_other_answers_are_drawn_for_the_published_groups_alone():
 
 def test_the_choice_and_the_rest_are_proven_together():
     privacy, many = nw.ApproxDP(2, "1e-5"), 12
-    layout = layout_of([nw.ask.persons(by=KEYS), nw.count(by=KEYS), nw.count(name="all")], Limits(2, many, False))
+    layout = layout_of(
+        [nw.ask.persons(by=KEYS), nw.count(by=KEYS), nw.count(name="all")], ContributionBounds(2, many, False)
+    )
     splitter = Splitter(layout, privacy, nw.SquaredError(), {})
     added, *composed = splitter.tried()
     assert len(composed) == 2
     for noise in (added, *composed):
-        charge = charge_of(noise.blocks, layout)
+        charge = price_of(noise.blocks, layout)
         assert charge.delta(2) <= privacy.delta
         assert [part.groups for part, _ in charge.parts] == [many, many, 1]
     assert min(map(splitter.merit, composed)) < splitter.merit(added) - 0.2, "composed, every draw gets more"
-    few = layout_of([nw.ask.persons(by=KEYS)], Limits(1, 2, False))
+    few = layout_of([nw.ask.persons(by=KEYS)], ContributionBounds(1, 2, False))
     blocks = designed(few, privacy, nw.SquaredError(), {}).blocks
-    chosen = charge_of(blocks, few)
+    chosen = price_of(blocks, few)
     assert chosen.groups == 2
     assert chosen.delta(2) <= privacy.delta
     with pytest.raises(nw.errors.UncertifiedError, match="not proven to keep"):
-        require_within(blocks, few, nw.ApproxDP("1.99", "1e-5"))
+        price_within(blocks, few, nw.ApproxDP("1.99", "1e-5"))
     with pytest.raises(nw.errors.UncertifiedError, match="not proven to keep"):
-        require_within(blocks, few, nw.ApproxDP(2, "1e-6"))
+        price_within(blocks, few, nw.ApproxDP(2, "1e-6"))
 
 
 def test_weights_move_the_split():
-    layout = layout_of([nw.ask.persons(by=KEYS), nw.ask.sum("x", bounds=(0, 9), by=KEYS)], Limits(1, 1, False))
+    layout = layout_of(
+        [nw.ask.persons(by=KEYS), nw.ask.sum("x", bounds=(0, 9), by=KEYS)], ContributionBounds(1, 1, False)
+    )
 
     def found(weights: dict[str, Any]) -> tuple[int, float]:
         noise = designed(layout, nw.ApproxDP(1, "1e-5"), nw.SquaredError(), weights)
@@ -257,7 +264,7 @@ def test_weights_move_the_split():
 def test_the_choice_with_another_answer_keeps_the_requirement_exactly():
     """Noise of the choice and of the rows of one group, enumerated together through the code that releases."""
     privacy = nw.ApproxDP(2, "0.02")
-    layout = layout_of([nw.ask.persons(by=KEYS), nw.count(by=KEYS)], Limits(2, 1, False))
+    layout = layout_of([nw.ask.persons(by=KEYS), nw.count(by=KEYS)], ContributionBounds(2, 1, False))
     blocks = designed(layout, privacy, nw.SquaredError(), {}).blocks
     first, second = (block.certified.mechanism for block in blocks)
     most, far = end_of(blocks[0].certified), 60

@@ -13,35 +13,39 @@ import pytest
 
 import noisewright as nw
 from noisewright.release.ask import estimates
-from noisewright.release.plan.layout import Limits, layout_of
+from noisewright.release.ask.mean import Mean
+from noisewright.release.ask.variance import Variance
+from noisewright.release.plan.arranging import layout_of
+from noisewright.release.plan.layout import ContributionBounds
 from noisewright.release.stage.aggregates import Partial, Persons, Present, Rows, Squares, Total
 from noisewright.release.stage.ranges import Range
 
 AGES = Range((0, 120), 1)
+MEAN, VARIANCE = Mean("age", AGES), Variance("age", AGES)
 
 
 def test_extents_are_those_of_the_table_in_the_docstring():
-    assert [n.extent(3) for n in (Rows(), Persons(), Present("x"))] == [3, 1, 3]
-    assert Total("x", AGES, True).extent(3) == 180
-    assert Total("x", AGES, False).extent(3) == 360
-    assert Total("x", Range((-200, 10), 1), False).extent(1) == 200
-    assert [Partial("x", AGES, (-200, 10)).extent(rows) for rows in (1, 9)] == [200, 200]
-    assert Partial("x", Range((0, 3), "0.1"), (0, 3.14)).extent(1) == 31
-    assert Squares("x", AGES).extent(1) == 1800
-    assert Squares("x", Range((0, 5), 1)).extent(2) == 10, "of 0..9 less 4: from -4 to 5"
+    assert [n.sensitivity(3) for n in (Rows(), Persons(), Present("x"))] == [3, 1, 3]
+    assert Total("x", AGES, True).sensitivity(3) == 180
+    assert Total("x", AGES, False).sensitivity(3) == 360
+    assert Total("x", Range((-200, 10), 1), False).sensitivity(1) == 200
+    assert [Partial("x", AGES, (-200, 10)).sensitivity(rows) for rows in (1, 9)] == [200, 200]
+    assert Partial("x", Range((0, 3), "0.1"), (0, 3.14)).sensitivity(1) == 31
+    assert Squares("x", AGES).sensitivity(1) == 1800
+    assert Squares("x", Range((0, 5), 1)).sensitivity(2) == 10, "of 0..9 less 4: from -4 to 5"
 
 
 def test_a_range_is_exact_and_its_step_fine():
     span = Range((0, 0.3))
     assert (span.step, span.first, span.last) == (Fraction(1, 10**7), 0, 3_000_000)
-    assert Range((-1, 1), 1).reach == 1
+    assert Range((-1, 1), 1).radius == 1
     assert nw.ask.variance("x", bounds=(0, 120)).range.step == Fraction(1, 100)
 
 
 def test_one_person_changes_every_table_at_once():
     wards = nw.keys("ward", ["A", "B", "C"])
     layout = layout_of(
-        [nw.count(by=wards), nw.ask.persons(), nw.mean("age", bounds=(0, 120), step=1)], Limits(2, 2, False)
+        [nw.count(by=wards), nw.ask.persons(), nw.mean("age", bounds=(0, 120), step=1)], ContributionBounds(2, 2, False)
     )
     assert str(layout.sensitivity).startswith("at most 2 of 2 groups change")
     assert layout.sensitivity.extents == (2, 2, 2, 1, 2, 120)
@@ -84,8 +88,11 @@ def test_keys_are_listed_once_and_of_one_kind():
         (lambda: nw.mean(3, bounds=(0, 1)), "give text"),
         (lambda: nw.ask.histogram("age", edges=[0, 0]), "must increase"),
         (lambda: nw.ask.histogram("age", edges=[0]), "give at least 2"),
-        (lambda: layout_of([nw.ask.sum("x", bounds=(0, 2**39), step=1)], Limits(5, 1, False)), "give a coarser step="),
-        (lambda: Limits(0, 1, False), "rows_per_group is 0"),
+        (
+            lambda: layout_of([nw.ask.sum("x", bounds=(0, 2**39), step=1)], ContributionBounds(5, 1, False)),
+            "give a coarser step=",
+        ),
+        (lambda: ContributionBounds(0, 1, False), "rows_per_group is 0"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(made: Any, words: str):
@@ -102,22 +109,22 @@ def test_a_plain_answer_is_in_the_middle_of_its_interval():
         exact = [value * unit, width * unit, (value - width) * unit, (value + width) * unit]
         assert [found.value, found.half_width, found.low, found.high] == exact
         assert list(found.doubles) == [float(part) for part in exact]
-        assert estimates.Between(found.value, found.low, found.high).doubles == found.doubles
+        assert estimates.Interval(found.value, found.low, found.high).doubles == found.doubles
 
 
 def test_a_mean_of_too_few_says_nothing():
-    assert estimates.mean(AGES, [5, 7], [Fraction(5), Fraction(100)]) == estimates.NOTHING
-    assert estimates.mean(AGES, [-5, 7], [Fraction(1), Fraction(100)]).value is None
-    found = estimates.mean(AGES, [100, -500], [Fraction(10), Fraction(90)])
+    assert MEAN.estimate([5, 7], [Fraction(5), Fraction(100)]) == estimates.NOTHING
+    assert MEAN.estimate([-5, 7], [Fraction(1), Fraction(100)]).value is None
+    found = MEAN.estimate([100, -500], [Fraction(10), Fraction(90)])
     assert found.value == 60 - 5
     assert (found.low, found.high) == (60 - Fraction(590, 90), 60 - Fraction(410, 110))
     assert found.half_width == Fraction(590, 90) - 5
 
 
 def test_intervals_stay_within_the_bounds():
-    found = estimates.mean(AGES, [4, 1000], [Fraction(1), Fraction(5000)])
+    found = MEAN.estimate([4, 1000], [Fraction(1), Fraction(5000)])
     assert [found.low, found.value, found.high] == [0, 120, 120]
-    spread = estimates.variance(AGES, [4, 0, 1000], [Fraction(1), Fraction(5000), Fraction(10**6)])
+    spread = VARIANCE.estimate([4, 0, 1000], [Fraction(1), Fraction(5000), Fraction(10**6)])
     assert [spread.low, spread.high] == [0, 3600]
 
 
@@ -129,8 +136,8 @@ def test_an_interval_holds_the_truth_whenever_its_numbers_do():
         true = [len(values), int(centred.sum()), int((centred**2 - 1800).sum())]
         reach = [Fraction(int(generator.integers(0, 3))), Fraction(int(generator.integers(0, 200))), Fraction(5000)]
         noisy = [n + int(generator.integers(-int(r), int(r) + 1)) for n, r in zip(true, reach, strict=True)]
-        mean = estimates.mean(AGES, noisy[:2], reach[:2])
-        spread = estimates.variance(AGES, noisy, reach)
+        mean = MEAN.estimate(noisy[:2], reach[:2])
+        spread = VARIANCE.estimate(noisy, reach)
         if mean.value is not None:
             assert float(mean.low or 0) - 1e-9 <= values.mean() <= float(mean.high or 0) + 1e-9
             assert float(spread.low or 0) - 1e-9 <= values.var() <= float(spread.high or 0) + 1e-9
@@ -161,12 +168,12 @@ def test_keys_come_from_a_public_table(tmp_path: Path):
 
 def test_a_sum_with_bounds_of_persons():
     asked = nw.ask.sum("cost", bounds=(0, 5000), step=1, person_bounds=(0, 8000))
-    assert asked.numbers == (Partial("cost", Range((0, 5000), 1), (0, 8000)),)
-    assert layout_of([asked], Limits(7, 1, False)).sensitivity.extents == (8000,), "whatever the rows"
+    assert asked.aggregates == (Partial("cost", Range((0, 5000), 1), (0, 8000)),)
+    assert layout_of([asked], ContributionBounds(7, 1, False)).sensitivity.extents == (8000,), "whatever the rows"
     assert type(asked).from_dict(asked.to_dict()) == asked
     plain = nw.ask.sum("cost", bounds=(0, 5000))
     assert "person_bounds" not in plain.to_dict(), "plans that were saved before it still load"
-    beside = layout_of([asked, nw.count(), nw.ask.persons()], Limits(7, 1, False))
+    beside = layout_of([asked, nw.count(), nw.ask.persons()], ContributionBounds(7, 1, False))
     assert beside.sensitivity.extents == (8000, 7, 1)
 
 
@@ -188,4 +195,6 @@ def test_bounds_of_persons_that_mean_nothing_are_refused(given: Any, words: str)
 
 def test_a_persons_sum_of_too_many_steps_is_refused():
     with pytest.raises(nw.errors.InvalidQueryError, match="coarser step"):
-        layout_of([nw.ask.sum("x", bounds=(0, 5), step="0.001", person_bounds=(0, 10**10))], Limits(1, 1, False))
+        layout_of(
+            [nw.ask.sum("x", bounds=(0, 5), step="0.001", person_bounds=(0, 10**10))], ContributionBounds(1, 1, False)
+        )

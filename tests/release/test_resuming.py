@@ -14,10 +14,10 @@ import noisewright as nw
 from noisewright.ledger.chain import Row
 from noisewright.ledger.deciding import event
 from noisewright.ledger.idempotence import ANSWERED, FAILED as HAS_FAILED, Same
-from noisewright.release.dataset import Dataset
 from noisewright.release.engines.registry import in_words
 from noisewright.release.plan.noise import drawn
 from noisewright.release.run import idempotence as holding, transaction
+from noisewright.release.run.checked_table import CheckedTable
 from tests.ledger.many import killed_at
 from tests.release.charges import charged, clinic, events, taken
 
@@ -42,9 +42,9 @@ def breaking(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return done
 
-    monkeypatch.setattr(Dataset, "_aggregate", failing("aggregate", Dataset._aggregate))
+    monkeypatch.setattr(CheckedTable, "true_aggregates", failing("aggregate", CheckedTable.true_aggregates))
     monkeypatch.setattr(transaction, "drawn", failing("draw", drawn))
-    monkeypatch.setattr(transaction, "stored_form", failing("store", transaction.stored_form))
+    monkeypatch.setattr(transaction, "stored_form", failing("store", holding.stored_form))
     return listed
 
 
@@ -102,7 +102,7 @@ def test_other_noise_for_the_same_key_finishes_nothing(tmp_path: Path, breaking:
         plan.release()
     assert ledger is not None
     assert holding.standing_of(plan, ledger) == {1: HAS_FAILED}
-    other = Same(ledger, "f" * 64, lambda: plan.charge, lambda answer: answer)
+    other = Same(ledger, "f" * 64, plan.price, lambda answer: answer)
     assert other.look().standing == {}
     assert other.resumed(1) is None
     assert holding.same_of(plan, ledger).resumed(0) is None
@@ -113,7 +113,7 @@ def test_a_cheap_charge_under_the_name_of_a_plan_finishes_nothing(tmp_path: Path
     plan = data.plan(nw.count(), privacy=nw.PureDP(1))
     cheap = data.plan(nw.count(), privacy=nw.PureDP("0.001"))
     assert data.ledger is not None
-    data.ledger.charge(cheap.charge, reason=f"plan {plan.key}", undrawn=holding.undrawn(plan)).failed("Away")
+    data.ledger.charge(cheap.price, reason=f"plan {plan.key}", undrawn=holding.undrawn(plan)).failed("Away")
     assert holding.standing_of(plan, data.ledger) == {}
     assert taken(data, plan) is None
     plan.release()
@@ -166,7 +166,7 @@ def test_a_charge_that_says_nothing_of_its_draw_is_of_no_plan(tmp_path: Path):
     data = clinic(tmp_path / "x.ledger")
     plan = data.plan(nw.count(), privacy=nw.PureDP(1))
     assert data.ledger is not None
-    charge = data.ledger.charge(plan.charge, reason=f"plan {plan.key}")
+    charge = data.ledger.charge(plan.price, reason=f"plan {plan.key}")
     assert taken(data, plan) is None
     with pytest.raises(LEDGER, match="a row `drawing` comes before"):
         charge.drawing()
@@ -278,7 +278,7 @@ def test_the_check_of_a_ledger_refuses_rows_by_which_two_could_draw(tmp_path: Pa
     marked, *kinds = rows
     ledger = data.ledger
     assert ledger is not None
-    ledger.charge(plan.charge, reason="x", undrawn=holding.undrawn(plan) if marked else None)
+    ledger.charge(plan.price, reason="x", undrawn=holding.undrawn(plan) if marked else None)
     for kind in kinds:
         ledger.verify()
         with ledger._store.change("nothing") as store:

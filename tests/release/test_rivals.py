@@ -17,6 +17,7 @@ from noisewright.ledger.idempotence import Same
 from noisewright.release.dataset import Dataset
 from noisewright.release.plan.noise import drawn
 from noisewright.release.run import idempotence as holding, transaction
+from noisewright.release.run.checked_table import CheckedTable
 from tests.ledger.many import together
 from tests.release.charges import charged, clinic, events, taken
 
@@ -95,7 +96,7 @@ class Rival:
                 self.found.append(does(self.data, self.plan))
 
         monkeypatch.setattr(transaction, "drawn", counted)
-        monkeypatch.setattr(Dataset, "_aggregate", read)
+        monkeypatch.setattr(CheckedTable, "true_aggregates", read)
         monkeypatch.setattr(checkpoints, "passed", reach)
 
 
@@ -200,8 +201,8 @@ def test_other_charges_meanwhile_stop_nothing(tmp_path: Path, monkeypatch: pytes
     def reach(point: str) -> None:
         if point == "validated" and not done:
             done.append(1)
-            ledger.charge(cheap.charge, reason=f"plan {plan.key}", undrawn=holding.undrawn(plan))
-            ledger.charge(plan.charge, reason=f"plan {plan.key}", undrawn=holding.undrawn(cheap))
+            ledger.charge(cheap.price, reason=f"plan {plan.key}", undrawn=holding.undrawn(plan))
+            ledger.charge(plan.price, reason=f"plan {plan.key}", undrawn=holding.undrawn(cheap))
 
     monkeypatch.setattr(checkpoints, "passed", reach)
     assert plan.release(frame="pyarrow")["charge"].to_pylist() == [3]
@@ -217,7 +218,7 @@ def test_a_charge_of_the_plan_meanwhile_stops_another_whatever_its_label_says(
     def reach(point: str) -> None:
         if point == "validated" and not done:
             done.append(1)
-            ledger.charge(plan.charge, reason="something else", undrawn=holding.undrawn(plan))
+            ledger.charge(plan.price, reason="something else", undrawn=holding.undrawn(plan))
 
     monkeypatch.setattr(checkpoints, "passed", reach)
     with pytest.raises(nw.errors.InvalidInputError, match=r"somebody else is finishing charge 1 .*Nothing else was"):

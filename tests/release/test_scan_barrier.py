@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.release.plan.layout import layout_of
+from noisewright.release.plan.arranging import layout_of
 from noisewright.release.table.names import folded
 
 MANY = 999

@@ -15,12 +15,13 @@ import pyarrow as pa
 import pytest
 
 import noisewright as nw
-from noisewright.release.ask.estimates import NOTHING, Between
+from noisewright.release.ask.estimates import NOTHING, Interval
+from noisewright.release.ask.linear import FINE
 from noisewright.release.ask.quantiles import quantile
 from noisewright.release.engines.duckdb.engine import DuckDB
 from noisewright.release.engines.postgres import arithmetic
-from noisewright.release.plan.layout import Limits, layout_of
-from noisewright.release.plan.strategies.over_cells import FINE
+from noisewright.release.plan.arranging import layout_of
+from noisewright.release.plan.layout import ContributionBounds
 from noisewright.release.run.idempotence import numbers_of
 
 WARDS = nw.keys("ward", ["A", "B", "C"])
@@ -30,7 +31,7 @@ def test_each_probability_has_half_widths_of_its_own():
     """Widths that are unlike for all probabilities and bins, of groups one after the other."""
     chance = Random(4)
     asked = nw.ask.quantiles("age", ["0.1", "0.5", "0.8"], bounds=(0, 6), step=1, by=WARDS)
-    table = layout_of([asked], Limits(4, 2, False)).tables[0]
+    table = layout_of([asked], ContributionBounds(4, 2, False)).tables[0]
     size, given = asked.count, asked.given
     for _ in range(40):
         part = [chance.randint(0, 60) * FINE for _ in range(3 * size)]
@@ -44,7 +45,7 @@ def test_each_probability_has_half_widths_of_its_own():
             first = list(accumulate(part[row * size : (row + 1) * size]))
             below = [Fraction(n - asked.probabilities[i] * first[-1], FINE) for n in first]
             own = quantile(below, widths[i * size : (i + 1) * size])
-            assert estimate == (NOTHING if own is None else Between(*map(Fraction, own)))
+            assert estimate == (NOTHING if own is None else Interval(*map(Fraction, own)))
 
 
 QUESTIONS: dict[str, tuple[Any, int]] = {
@@ -79,7 +80,7 @@ def test_a_person_of_every_group_changes_as_many_as_the_limit_allows(name: str, 
 
 @pytest.mark.parametrize("question", [nw.count(), nw.count(by=WARDS), nw.mean("age", bounds=(0, 4), by=WARDS)])
 def test_a_stored_answer_of_another_length_is_none(question: Any):
-    layout = layout_of([question, nw.ask.persons(name="persons")], Limits(1, 1, False))
+    layout = layout_of([question, nw.ask.persons(name="persons")], ContributionBounds(1, 1, False))
     honest = [str(n) for n in range(layout.released)]
     assert numbers_of(layout, honest) is not None
     for other in (honest[:-1], [*honest, "0"], [], honest * 2, [honest], "0" * layout.released, dict.fromkeys(honest)):

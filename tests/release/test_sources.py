@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.release.plan.layout import layout_of
+from noisewright.release.plan.arranging import layout_of
 from tests.release.tables import arrow, hostile
 
 ROWS = hostile(300, 20, 11)

@@ -16,7 +16,8 @@ import pytest
 
 import noisewright as nw
 from noisewright.app.cli import main
-from noisewright.release.plan.layout import Limits, layout_of
+from noisewright.release.plan.arranging import layout_of
+from noisewright.release.plan.layout import ContributionBounds
 from noisewright.release.stage.contribution_bounding import rows_in_engine
 from noisewright.release.stage.rows import rows_of, totals
 from tests.ledger.many import forked, outcome
@@ -262,9 +263,9 @@ def test_rows_are_moved_once_by_unit_and_the_table_is_read_once(session: Any):
     asked = nw.ask.sum("x", bounds=(0, 9), step=1, by=nw.keys("k", KEYS))
     engine: Any = data._source.engine
     part = layout_of([asked], data.limits).tables[0]
-    rows = rows_of(data._table, "id", part.grouping, part.numbers, engine)
+    rows = rows_of(data._table, "id", part.grouping, part.aggregates, engine)
     with engine.snapshot():
-        query = totals(rows_in_engine(rows, "salt", 2, 2, engine), dict(enumerate(part.numbers)), engine)
+        query = totals(rows_in_engine(rows, "salt", 2, 2, engine), dict(enumerate(part.aggregates)), engine)
         plan = engine._query(query).plan().toString()
     moved = [line for line in plan.splitlines() if "Exchange hashpartitioning" in line]
     assert sum("hashpartitioning(u#" in line for line in moved) == 1
@@ -391,7 +392,9 @@ def test_two_workers_give_the_numbers_by_hand(tmp_path: Path):
     rows = hostile(600, 20, 11, text_units=True)
     for place in range(4):  # several files, so that both workers read some
         pq.write_table(arrow(rows[place::4], text_units=True), tmp_path / f"{place}.parquet")
-    wanted = by_hand(rows, layout_of([STAGE[place] for place in asked], Limits(2, 2, False)), in_process=False)
+    wanted = by_hand(
+        rows, layout_of([STAGE[place] for place in asked], ContributionBounds(2, 2, False)), in_process=False
+    )
     words = [sys.executable, "-m", "tests.release.spark_cluster", str(tmp_path), *map(str, asked)]
     done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=590)
     assert done.returncode == 0, done.stderr[-2000:]

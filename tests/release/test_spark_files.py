@@ -13,7 +13,7 @@ import pytest
 
 import noisewright as nw
 from noisewright.release.engines.spark.expressions import written
-from noisewright.release.plan.layout import layout_of
+from noisewright.release.plan.arranging import layout_of
 from tests.spark_session import Sparks
 
 pytestmark = pytest.mark.xdist_group("spark")

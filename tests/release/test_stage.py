@@ -10,7 +10,8 @@ import pytest
 
 import noisewright as nw
 from noisewright.release.engines.duckdb.engine import DuckDB
-from noisewright.release.plan.layout import Layout, layout_of
+from noisewright.release.plan.arranging import layout_of
+from noisewright.release.plan.layout import Layout
 from noisewright.release.stage import vector as aggregate
 from noisewright.release.stage.aggregates import Partial, Persons, Present, Rows, Squares, Total
 from noisewright.release.stage.contribution_bounding import numbered, slices_for
@@ -47,7 +48,7 @@ SALT = 0x123456789ABCDEF
 def by_hand(rows: list[dict[str, Any]], layout: Layout, *, one_row: bool = False, in_process: bool = True) -> list[int]:
     found: list[int] = []
     for table in layout.tables:
-        columns: list[Any] = [(n, *_kind(n)) for n in table.numbers if not isinstance(n, Rows | Persons)]
+        columns: list[Any] = [(n, *_kind(n)) for n in table.aggregates if not isinstance(n, Rows | Persons)]
         listed = []
         for row in rows:
             group = _group(row, table.grouping)
@@ -62,7 +63,7 @@ def by_hand(rows: list[dict[str, Any]], layout: Layout, *, one_row: bool = False
             kept = [(unit, place + terms[0], terms[1:]) for unit, place, terms in kept]
         for group in range(table.grouping.count):
             own = [(unit, terms) for unit, place, terms in kept if place == group]
-            for number in table.numbers:
+            for number in table.aggregates:
                 place = next((i for i, (n, *_) in enumerate(columns) if n == number), -1)
                 if isinstance(number, Partial):
                     of_rows = [[terms[place]] for _, terms in own]

@@ -15,11 +15,11 @@ import pytest
 import noisewright as nw
 from noisewright.problem.privacy import ApproxDP, PureDP
 from noisewright.problem.records import digest
-from noisewright.release.ask.estimates import mean, mean_reach
-from noisewright.release.plan.design import designed, require_within
-from noisewright.release.plan.layout import Layout, Limits
-from noisewright.release.plan.noise import drawn
-from noisewright.release.plan.smallest_budget import aimed, least_of
+from noisewright.release.ask.mean import Mean
+from noisewright.release.plan.design import designed
+from noisewright.release.plan.layout import ContributionBounds, Layout
+from noisewright.release.plan.noise import drawn, price_within
+from noisewright.release.plan.smallest_budget import least_of, reaching
 from noisewright.release.plan.targets import Targets, targets_of
 from noisewright.release.stage.ranges import Range
 
@@ -50,7 +50,7 @@ def dataset(folder: Path, budget: Any = None, **more: Any) -> nw.Dataset:
     )
 
 
-def random_case(seed: int) -> tuple[list[Any], Limits, Targets]:
+def random_case(seed: int) -> tuple[list[Any], ContributionBounds, Targets]:
     """Questions, limits and targets at which epsilon is moderate: a multiple of how far one person moves each."""
     random = Random(seed)
     rows, groups = random.choice([1, 2, 5]), random.choice([1, 2, 3])
@@ -66,12 +66,13 @@ def random_case(seed: int) -> tuple[list[Any], Limits, Targets]:
     wanted = {name: f"{asked[name][1] * size * random.uniform(0.5, 2) * len(names):.3g}" for name in names}
     questions = [asked[name][0] for name in names]
     confidence, delta = random.choice(["0.9", "0.95", "0.99"]), random.choice([None, None, None, "1e-6"])
-    return questions, Limits(rows, groups, False), targets_of(questions, wanted, confidence, delta, 400)
+    return questions, ContributionBounds(rows, groups, False), targets_of(questions, wanted, confidence, delta, 400)
 
 
 def check_case(seed: int) -> None:
     questions, limits, targets = random_case(seed)
-    privacy, layout, blocks, found = aimed(questions, limits, targets, nw.SquaredError())
+    answered: Any = reaching(questions, limits, targets, nw.SquaredError())
+    privacy, layout, blocks, found = answered.privacy, answered.layout, answered.blocks, answered.aims
     reached = found.reached(blocks, layout)
     assert all(reached[name] <= targets.wanted(name) for name in targets.names), (seed, reached)
     less = (
@@ -83,8 +84,8 @@ def check_case(seed: int) -> None:
         for block, table in zip(blocks, layout.tables, strict=True):
             held: Any = block.certified.certificate.requirement
             smaller = type(held)(held.epsilon * 49 / 50, *([held.delta] if isinstance(held, ApproxDP) else []))
-            weights = [Fraction(1, extent**2) for extent in table.extents]
-            certified = table.way.proposed(table, smaller, nw.SquaredError(), weights).certified
+            weights = [Fraction(1, sensitivity**2) for sensitivity in table.sensitivities]
+            certified = table.strategy.proposed(table, smaller, nw.SquaredError(), weights).certified
             alone.append(targets.farthest([type(block)(certified, 0, "", "")], Layout((table,))))
         assert max(alone) > 1, (seed, alone)
     plain = designed(layout, less, nw.SquaredError(), {})
@@ -157,7 +158,8 @@ def test_as_many_answers_as_was_asked_for_are_near_enough():
     """Of 20,000 draws; a false alarm is a chance of 1e-6."""
     questions = [nw.count(), nw.ask.persons()]
     targets = targets_of(questions, {"count": 8, "persons": 3}, "0.9", None, None)
-    _, layout, blocks, _ = aimed(questions, Limits(2, 1, False), targets, nw.SquaredError())
+    answered = reaching(questions, ContributionBounds(2, 1, False), targets, nw.SquaredError())
+    layout, blocks = answered.layout, answered.blocks
     draws = np.concatenate([block.certified.draw(20_000).reshape(20_000, -1) for block in blocks], axis=1).T
     shares = [(np.abs(row) <= most).mean() for row, most in zip(draws, (8, 3), strict=True)]
     assert min(shares) > 0.9 - 5 * (0.09 / 20_000) ** 0.5, shares
@@ -167,19 +169,21 @@ def test_as_many_answers_as_was_asked_for_are_near_enough():
 @pytest.mark.parametrize("seed", range(2))
 def test_the_half_width_of_a_mean_is_never_above_what_was_promised(seed: int):
     generator, span = np.random.default_rng(seed), Range((-3, 7), "1/100")
-    fewest, widths, largest = 40, [Fraction(9), Fraction(2500)], Fraction(0)
-    promised = mean_reach(span, widths, fewest)
+    asked, fewest, widths, largest = Mean("x", span), 40, [Fraction(9), Fraction(2500)], Fraction(0)
+    promised = asked.promised(widths, fewest)
     assert promised is not None
     for _ in range(2000):
         rows = int(generator.integers(fewest, fewest + 20))
-        total = int(rows * generator.choice([-span.reach, 0, span.reach, generator.integers(-span.reach, span.reach)]))
+        total = int(
+            rows * generator.choice([-span.radius, 0, span.radius, generator.integers(-span.radius, span.radius)])
+        )
         noisy = [rows + int(generator.choice([-9, 9, 0])), total + int(generator.choice([-2500, 2500, 0]))]
-        answer = mean(span, noisy, widths)
+        answer = asked.estimate(noisy, widths)
         assert answer.half_width is not None, "so many rows are always answered"
         largest = max(largest, answer.half_width)
     assert largest <= promised
     assert largest > promised * Fraction(4, 5), "and nearly reached"
-    assert mean_reach(span, widths, 18) is None
+    assert asked.promised(widths, 18) is None
 
 
 def test_a_mean_has_a_target_where_the_smallest_group_is_public(tmp_path: Path):
@@ -270,9 +274,9 @@ def test_deltas_and_epsilons_of_every_draw_are_added_up(tmp_path: Path):
     """Basic composition counts each draw that one person can change: here two wards, and one number in all."""
     amounts = {"count": ApproxDP("1/2", "1e-6"), "persons": ApproxDP("1/2", "1e-6")}
     plan = dataset(tmp_path).plan(nw.count(by=WARDS), nw.ask.persons(), budgets=amounts)
-    require_within(plan.blocks, plan.layout, ApproxDP(1, "2e-6"))
+    price_within(plan.blocks, plan.layout, ApproxDP(1, "2e-6"))
     for less in (ApproxDP("8/10", "2e-6"), ApproxDP(1, "16e-7")):
         with pytest.raises(nw.errors.UncertifiedError, match="not proven to keep"):
-            require_within(plan.blocks, plan.layout, less)
+            price_within(plan.blocks, plan.layout, less)
     with pytest.raises(nw.errors.UncertifiedError, match="not proven to keep"):
-        require_within(plan.blocks, plan.layout, PureDP(1))
+        price_within(plan.blocks, plan.layout, PureDP(1))

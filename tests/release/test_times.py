@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 import noisewright as nw
-from noisewright.release.plan.layout import layout_of
+from noisewright.release.plan.arranging import layout_of
 from noisewright.release.stage.times import TimeBins
 
 QUERY_ERROR, TABLE_ERROR = nw.errors.InvalidQueryError, nw.errors.InvalidTableError

@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 from ibis import _
 
 import noisewright as nw
-from noisewright.release.plan.layout import layout_of
+from noisewright.release.plan.arranging import layout_of
 from tests.release.tables import FLOATS, TEXTS, WHOLES
 
 TABLE_ERROR, ENGINE_ERROR = nw.errors.InvalidTableError, nw.errors.EngineError
@@ -112,7 +112,7 @@ def test_what_an_engine_says_after_the_charge_is_not_repeated(tmp_path: Path, mo
 
     def rehearsed(_: Any, layout: Any, salt: int) -> None:
         rehearse(layout, salt)
-        monkeypatch.setattr("noisewright.release.run.checked_table.true_numbers", failing)
+        monkeypatch.setattr("noisewright.release.stage.vector.true_numbers", failing)
 
     monkeypatch.setattr(nw.Dataset, "rehearse", rehearsed)
     with pytest.raises(nw.errors.ReleaseFailedError, match="ConversionException") as failure:

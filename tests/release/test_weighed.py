@@ -16,8 +16,8 @@ import pytest
 import noisewright as nw
 from noisewright.app.cli.saved import verify
 from noisewright.problem.records import digest
-from noisewright.release.ask.weighted import BY_WEIGHTS
 from noisewright.release.plan.noise import drawn
+from noisewright.release.plan.strategies.by_weights import BY_WEIGHTS
 
 TOWNS = ["Aston", "Bury", "Corby", "Derby"]
 KEYS = nw.keys("town", TOWNS)
@@ -42,7 +42,7 @@ def test_a_person_who_changes_moves_the_histogram_from_one_element_to_another(tm
     towns = [random.choice([*TOWNS, "elsewhere"]) for _ in range(40)]
     data = dataset(tmp_path, towns)
     plan = data.plan(EAST, HEIGHT, privacy=PRIVACY)
-    assert plan.layout.tables[0].way == BY_WEIGHTS
+    assert plan.layout.tables[0].strategy == BY_WEIGHTS
     universe = [*TOWNS, "elsewhere"]
     before = data._aggregate(plan.layout, 5)
     for person in range(5):

@@ -229,7 +229,7 @@ def _literal(value: Any) -> Value:
 
 def _column(name: str) -> Value:
     def read(table: Any) -> Any:
-        from noisewright.release.table.sources import require_column
+        from noisewright.release.table.names import require_column
 
         require_column(table, name)
         return table[name]
@@ -268,7 +268,7 @@ class Condition:
 
     def __call__(self, table: Any) -> Any:
         """The condition on a table of Ibis; refuses columns that are not there and values of another kind."""
-        from noisewright.release.table.sources import require_column
+        from noisewright.release.table.names import require_column
 
         require_column(table, self.column)
         held = table[self.column]

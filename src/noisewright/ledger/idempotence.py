@@ -27,7 +27,7 @@ from typing import Any
 
 from noisewright.ledger.chain import Row, canonical
 from noisewright.ledger.charge import Charge, is_whole
-from noisewright.ledger.costed import accepted, certificate_of
+from noisewright.ledger.costed import Costed, accepted, certificate_of
 from noisewright.ledger.deciding import clock, event
 from noisewright.ledger.ledger import Ledger
 from noisewright.ledger.stores import Reading
@@ -68,18 +68,12 @@ class Same:
 
     Guarantees: no label is looked at. What names something else, or costs something else, is none of them, whoever
     wrote it; whoever wrote one of them paid for the very mechanism. Charges of another account are never resumed and
-    stop nothing; only an answer to one counts, where the account has none of its own. `costed` gives what is charged,
-    and is asked once; `read` gives what an answer says, None for what no draw can have given.
+    stop nothing; only an answer to one counts, where the account has none of its own. `costed` is what is
+    charged; `read` gives what an answer says, None for what no draw can have given.
     """
 
-    def __init__(
-        self, ledger: Ledger, drawn: str, costed: Callable[[], Any], read: Callable[[Any], Any | None]
-    ) -> None:
-        self.ledger, self.drawn, self._made, self._read = ledger, drawn, costed, read
-
-    @cached_property
-    def _costed(self) -> Any:
-        return self._made()
+    def __init__(self, ledger: Ledger, drawn: str, costed: Costed, read: Callable[[Any], Any | None]) -> None:
+        self.ledger, self.drawn, self._costed, self._read = ledger, drawn, costed, read
 
     @cached_property
     def _proven(self) -> str:

@@ -20,10 +20,15 @@ from noisewright.problem.records import digest
 from noisewright.problem.untrusted import READING_SECONDS
 from noisewright.problem.utilities import SquaredError
 from noisewright.problem.warnings import EphemeralBudgetWarning
-from noisewright.release.plan.layout import Layout, Limits
+from noisewright.release.plan.layout import ContributionBounds, Layout
 from noisewright.sample.entropy import SystemEntropy
 
 if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+    from noisewright.problem.privacy import Notion
+    from noisewright.problem.utilities import Utility
+    from noisewright.release.ask.question import Question
     from noisewright.release.plan.plan import Plan
     from noisewright.release.run.bounds import Bounds
     from noisewright.release.table.sources import Source
@@ -66,7 +71,7 @@ class Dataset:
         *,
         name: str | None = None,
         version: str | int | None = None,
-        budget: Any = None,
+        budget: Notion | None = None,
         ledger: Ledger | str | Path | None = None,
         rows_per_group: int = 1,
         groups_per_person: int = 1,
@@ -74,12 +79,13 @@ class Dataset:
         types: Mapping[str, str] | None = None,
         local_views: Iterable[str] = (),
     ) -> None:
-        limits = Limits(rows_per_group, groups_per_person, one_row_per_person)
+        limits = ContributionBounds(rows_per_group, groups_per_person, one_row_per_person)
         opened = _opened(source, unit, tuple(local_views)).typed(types)
         self._begin(opened, unit, limits, _name(name, opened.name), None if version is None else str(version))
         self._ledger = ledger_for(budget, ledger)
 
-    def _begin(self, source: Source, unit: str, limits: Limits, name: str, version: str | None) -> None:
+    def _begin(self, source: Source, unit: str, limits: ContributionBounds, name: str, version: str | None) -> None:
+        from noisewright.release.run.checked_table import CheckedTable
         from noisewright.release.table.person_local import checked, require_unit
 
         table, standing = checked(source.table, source.bases, source.engine)
@@ -93,13 +99,21 @@ class Dataset:
                 "one_row_per_person was declared for the table; after a join or union a person may have more rows."
                 " Declare the dataset without it, and say rows_per_group and groups_per_person."
             )
-        self._source, self._table, self.unit, self.limits = source, table, unit, limits
-        self.name, self.version = name, version
+        self.unit, self.limits, self.name, self.version = unit, limits, name, version
+        self._checked = CheckedTable(source, table, unit, limits.one_row_per_person)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if hasattr(self, "_ledger"):
             raise AttributeError("a dataset was checked when it was made and does not change; declare another.")
         super().__setattr__(name, value)
+
+    @property
+    def _source(self) -> Source:
+        return self._checked.source
+
+    @property
+    def _table(self) -> ir.Table:
+        return self._checked.table
 
     @property
     def ledger(self) -> Ledger | None:
@@ -111,18 +125,18 @@ class Dataset:
         """The columns and their types."""
         return {name: str(kind) for name, kind in self._table.schema().items()}
 
-    def filter(self, *conditions: Any) -> Dataset:
+    def filter(self, *conditions: object) -> Dataset:
         """The rows that meet all conditions, such as `lambda t: t.age >= 18`; conditions look at one row each."""
         return self._derived(made(lambda: self._source.table.filter(*conditions), self._source.engine.errors))
 
-    def mutate(self, **columns: Any) -> Dataset:
+    def mutate(self, **columns: object) -> Dataset:
         """With more columns, such as `bmi=lambda t: t.weight / t.height ** 2`; each is made of one row.
 
         What could fail for some value, such as a division by zero, gives NULL instead.
         """
         return self._derived(made(lambda: self._source.table.mutate(**columns), self._source.engine.errors))
 
-    def through(self, query: Callable[[Any], Any]) -> Dataset:
+    def through(self, query: Callable[[ir.Table], ir.Table]) -> Dataset:
         """What an Ibis query makes of the table, if it is person-local: `lambda t: t.group_by("id").agg(...)`."""
         return self._derived(made(lambda: query(self._source.table), self._source.engine.errors))
 
@@ -168,7 +182,7 @@ class Dataset:
         )
         return self._derived(joined(mine, theirs, also, how, (self.unit, other.unit)), known)
 
-    def _derived(self, table: Any, source: Source | None = None) -> Dataset:
+    def _derived(self, table: ir.Table, source: Source | None = None) -> Dataset:
         """The same persons, limits and ledger with another table."""
         from dataclasses import replace
 
@@ -180,15 +194,15 @@ class Dataset:
 
     def plan(
         self,
-        *questions: Any,
-        privacy: Any = None,
-        utility: Any = None,
+        *questions: Question,
+        privacy: Notion | None = None,
+        utility: Utility | None = None,
         weights: Mapping[str, Number] | None = None,
         targets: Mapping[str, Number] | None = None,
         confidence: Number = 0.95,
         delta: Number | None = None,
         smallest_group: int | None = None,
-        budgets: Mapping[str, Any] | None = None,
+        budgets: Mapping[str, Notion] | None = None,
     ) -> Plan:
         """What a release of all questions together would spend, and the error to expect; nothing is spent.
 
@@ -205,7 +219,13 @@ class Dataset:
         return planned(self, questions, privacy, SquaredError() if utility is None else utility, weights or {}, wanted)
 
     def estimate_bounds(
-        self, column: str, *, privacy: Any, keep: Number = "0.98", fresh: bool = False, reason: str | None = None
+        self,
+        column: str,
+        *,
+        privacy: Notion,
+        keep: Number = "0.98",
+        fresh: bool = False,
+        reason: str | None = None,
     ) -> Bounds:
         """Bounds for a column whose values nobody knows beforehand: a release of its own, charged like any other.
 
@@ -213,10 +233,9 @@ class Dataset:
         aims to keep the share `keep` of the values; it is empty, and says so, where there are too few. Asked again, it
         is the stored one, at no cost.
         """
-        from noisewright.release.run.bounds import bounds_of, plan_for, share
+        from noisewright.release.run.bounds import bounds_of, question, share
 
-        kept = share(keep)
-        plan = plan_for(self, column, privacy)
+        kept, plan = share(keep), self.plan(question(column), privacy=privacy)
         return bounds_of(plan, plan.release(fresh=fresh, reason=reason, frame="pyarrow"), kept)
 
     def load_plan(self, path: str | Path, *, seconds: Number = READING_SECONDS) -> Plan:
@@ -225,40 +244,43 @@ class Dataset:
 
         return bound(Plan.load(path, seconds=seconds), self)
 
-    def require_public_keys(self, questions: Sequence[Any]) -> None:
+    def require_public_keys(self, questions: Sequence[Question]) -> None:
         """Refuse questions whose keys were listed from a private table of this dataset, under whatever name."""
-        from noisewright.release.run.checks import require_public_keys
-
-        require_public_keys(self._source, questions)
+        self._checked.require_public_keys(questions)
 
     def require_answerable(self, layout: Layout) -> None:
         """Refuse, from the schema alone, questions about columns that are not there or hold something else."""
-        from noisewright.release.run.checks import require_columns
-
-        require_columns(self._table, layout)
+        self._checked.require_answerable(layout)
 
     def rehearse(self, layout: Layout, salt: int = 0) -> None:
         """Try every query of a layout without reading a row: what can fail without looking at a value fails here.
 
         `salt` is what the release will choose rows by, so that its very queries are tried.
         """
-        from noisewright.release.run.checked_table import tried
+        self._checked.dry_run(layout, salt)
 
-        own = self.limits.one_row_per_person
-        tried(self._source, self._table, self.unit, layout, salt, one_row=own)
+    def _aggregate(self, layout: Layout, salt: int, leave_out: object = None) -> list[Any]:
+        """The true aggregates of a layout, for tests of this process; never shown. `leave_out` is a unit."""
+        return self._checked.true_aggregates(layout, salt, leave_out)
 
-    def _aggregate(self, layout: Layout, salt: int, leave_out: Any = None) -> list[Any]:
-        """The true numbers of a layout, for a release inside this process; never shown. `leave_out` is a unit."""
-        from noisewright.release.run.checked_table import asked, without
+    def release(
+        self,
+        plan: Plan,
+        *,
+        fresh: bool = False,
+        reason: str | None = None,
+        frame: str | None = None,
+        post: Sequence[str] = (),
+    ) -> Any:
+        """The private answers of a plan that was made for this dataset; `plan.release()` says what is given back."""
+        from noisewright.release.run.transaction import released
 
-        table, own = self._table if leave_out is None else without(self._source, leave_out), self.limits
-        return asked(self._source, table, self.unit, layout, salt, one_row=own.one_row_per_person)
+        given = frame or self.frame
+        return released(plan, self._ledger, self._checked, fresh=fresh, reason=reason, frame=given, post=post)
 
-    def _units(self) -> list[Any]:
-        """Every unit of the table, for `selfcheck` alone; never shown."""
-        column = self._table.select(unit=self._table[self.unit]).distinct()
-        found = self._source.engine.fetch(column)["unit"].to_pylist()
-        return [unit for unit in found if unit is not None]
+    def selfcheck(self, plan: Plan, persons: int = 20) -> str:
+        """Try the sensitivity of a plan on the real table; `plan.selfcheck()` says what that is."""
+        return self._checked.selfcheck(plan.layout, persons)
 
     @property
     def frame(self) -> str:
@@ -294,11 +316,12 @@ class Dataset:
     __repr__ = __str__
 
 
-def _opened(source: Any, unit: Any, local_views: tuple[str, ...]) -> Source:
+def _opened(source: Any, unit: object, local_views: tuple[str, ...]) -> Source:
     if not isinstance(unit, str) or not unit:
         raise InvalidTableError(f"unit is {unit!r}; give the name of the column that says whose row it is.")
     try:
-        from noisewright.release.table.sources import open_source, require_column
+        from noisewright.release.table.names import require_column
+        from noisewright.release.table.sources import open_source
     except ImportError:
         raise InvalidInputError(_NEEDS) from None
     opened = open_source(source, unit, local_views)
@@ -321,7 +344,7 @@ def _name(given: str | None, found: str | None) -> str:
 _JOINS = ("inner", "left", "semi", "anti")
 
 
-def made(build: Callable[[], Any], errors: tuple[type[Exception], ...] = ()) -> Any:
+def made(build: Callable[[], ir.Table], errors: tuple[type[Exception], ...] = ()) -> Any:
     """The table that a query makes; refuses columns that are not there, types that do not fit, and what is no table.
 
     `errors` are those of the engine, which SQL text reaches before it can be refused; its words are not repeated.
@@ -347,9 +370,11 @@ def made(build: Callable[[], Any], errors: tuple[type[Exception], ...] = ()) -> 
     return found
 
 
-def joined(left: Any, right: Any, on: Sequence[str], how: str, units: tuple[str, str] | None = None) -> Any:
+def joined(
+    left: ir.Table, right: ir.Table, on: Sequence[str], how: str, units: tuple[str, str] | None = None
+) -> ir.Table:
     """Two tables joined where columns of the same names are equal, and the units of both where they are given."""
-    from noisewright.release.table.sources import require_column
+    from noisewright.release.table.names import require_column
 
     if how not in _JOINS:
         raise InvalidInputError(f"how is {how!r}; give inner, left, semi or anti: others give rows without a person.")
@@ -383,7 +408,7 @@ def _free_mark(left: Sequence[str], right: Sequence[str]) -> str:
 # The ledger of a dataset: given, opened, made, or kept for as long as the process lasts.
 
 
-def ledger_for(budget: Any, ledger: Any) -> Ledger | None:
+def ledger_for(budget: Notion | None, ledger: Ledger | str | Path | None) -> Ledger | None:
     """The ledger that was given, opened or made."""
     if isinstance(ledger, Ledger):
         return _matching(ledger, budget)
@@ -415,11 +440,11 @@ def _remove(folder: str, process: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _neighbours(budget: Any) -> str:
+def _neighbours(budget: Notion | None) -> str:
     return "metric" if isinstance(budget, MetricPrivacy) else "add-remove"
 
 
-def _matching(ledger: Ledger, budget: Any) -> Ledger:
+def _matching(ledger: Ledger, budget: Notion | None) -> Ledger:
     if budget is not None and ledger.budget != budget:
         raise InvalidInputError(
             f"the ledger {ledger.url} keeps {ledger.budget}, and budget= says {budget}; leave budget= out, or raise the"

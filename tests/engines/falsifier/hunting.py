@@ -16,7 +16,8 @@ from ibis.common.exceptions import IbisError
 
 from noisewright.problem.errors import InvalidInputError, InvalidTableError, NoisewrightError, NotPersonLocalError
 from noisewright.release.engines.base import guarded
-from noisewright.release.plan.layout import Layout, Limits, layout_of
+from noisewright.release.plan.arranging import layout_of
+from noisewright.release.plan.layout import ContributionBounds, Layout
 from noisewright.release.stage.vector import true_numbers
 from noisewright.release.table.person_local import Base, checked
 from tests.engines.falsifier.forms import Form, Opened
@@ -92,7 +93,7 @@ def _told(rows: Counter[Any]) -> str:
     return str(dict(list(rows.items())[:3]))[:600]
 
 
-def _made(opened: Opened, seed: int, heavy: bool) -> tuple[Asked, Layout, Limits]:
+def _made(opened: Opened, seed: int, heavy: bool) -> tuple[Asked, Layout, ContributionBounds]:
     """The query of a seed over three sources, checked, and what is asked of it."""
     random = Random(seed)
     asked = query(random, tuple(one.table for one in opened), heavy=heavy)  # type: ignore[arg-type]
@@ -101,17 +102,19 @@ def _made(opened: Opened, seed: int, heavy: bool) -> tuple[Asked, Layout, Limits
     if asked.unit not in standing.units:
         raise InvalidTableError("the unit is lost")
     asked = Asked(table, asked.unit)
-    limits = Limits(random.choice([1, 2, 1000]), random.choice([1, 2]), False)
+    limits = ContributionBounds(random.choice([1, 2, 1000]), random.choice([1, 2]), False)
     return asked, layout_of(questions(random, asked), limits), limits
 
 
-def _answers(opened: Opened, asked: Asked, layout: Layout, limits: Limits, seed: int) -> tuple[Any, list[Any]]:
+def _answers(
+    opened: Opened, asked: Asked, layout: Layout, limits: ContributionBounds, seed: int
+) -> tuple[Any, list[Any]]:
     """The rows that a query gives, and the numbers of the last stage over them."""
     engine = opened[0].engine
 
     def work() -> tuple[Any, list[Any]]:
         with engine.snapshot():
-            numbers = true_numbers(asked.table, asked.unit, layout, seed, engine, one_row=False)
+            numbers = true_numbers(asked.table, asked.unit, layout.tables, seed, engine, one_row=False)
             return _rows(engine, asked), numbers
 
     found: tuple[Any, list[Any]] = guarded(engine, work)

@@ -8,7 +8,8 @@ from random import Random
 from typing import Any
 
 import noisewright as nw
-from noisewright.release.plan.layout import Limits, layout_of
+from noisewright.release.plan.arranging import layout_of
+from noisewright.release.plan.layout import ContributionBounds
 
 MEGABYTE = 10**6
 _TEXTS = ['x""y', "a\n4,A,30,b", 'said ""so""\n', "\r\n", "1,A,5\n2,a,6\n", '\n"",""\n', "\n\n", ",,,"]
@@ -47,5 +48,5 @@ def numbers(path: Path) -> list[int]:
     keys = nw.keys("k", ["A", "a", "B"])
     asked: list[Any] = [nw.count(), nw.ask.persons(), nw.ask.sum("x", bounds=(0, 100), step=1, by=keys)]
     asked.append(nw.ask.count(by=nw.keys("s", ["a plain text", "prose with an end\nof a line"]), name="texts"))
-    layout = layout_of(asked, Limits(10**6, 2, False))
+    layout = layout_of(asked, ContributionBounds(10**6, 2, False))
     return data._aggregate(layout, 7)

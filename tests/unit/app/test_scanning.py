@@ -44,9 +44,9 @@ def test_nothing_is_shown_where_nobody_watches(people: nw.Dataset, capsys: pytes
 
 
 def test_an_engine_that_rests_or_knows_no_progress_says_nothing(people: nw.Dataset):
-    assert progress_of(people)() is None
+    assert progress_of(people._source.engine)() is None
     people._source.engine.connection.con.close()
-    assert progress_of(people)() is None
+    assert progress_of(people._source.engine)() is None
 
 
 def test_slices_move_the_bar_on(people: nw.Dataset, monkeypatch: pytest.MonkeyPatch):
@@ -58,7 +58,7 @@ def test_slices_move_the_bar_on(people: nw.Dataset, monkeypatch: pytest.MonkeyPa
 
     engine: Any = people._source.engine
     monkeypatch.setattr(engine.backend, "con", Connection())
-    done = progress_of(people)
+    done = progress_of(people._source.engine)
     shown = []
     for engine.steps, Connection.found in (((0, 4), -1.0), ((0, 4), 50.0), ((1, 4), -1.0), ((3, 4), 100.0)):
         shown.append(done())

@@ -13,11 +13,10 @@ from hypothesis import given, settings, strategies as st
 import noisewright as nw
 from noisewright.lab.composite.errors import quartic_for
 from noisewright.laws.bumps import FLAT, Plateau, Quartic, Steps
-from noisewright.mechanisms.bounded.composite import Composite
+from noisewright.mechanisms.bounded.composite import ACTIVATIONS, Composite
 from noisewright.mechanisms.bounded.conditional import Grid, Rows, uniform_grid
 from noisewright.proof.bounded import bounded_ratio, largest_bias
 from noisewright.search.families.shapes import (
-    ACTIVATIONS,
     central,
     composite,
     hybrid,

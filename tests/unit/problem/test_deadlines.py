@@ -15,7 +15,7 @@ from noisewright.numerics.balls import ball, precision, upper
 from noisewright.problem import untrusted as deadlines
 from noisewright.problem.errors import InvalidNumberError, MechanismFileError
 from noisewright.problem.untrusted import plain_of, require_time, within
-from noisewright.search.saved import Report
+from noisewright.search.report.report import Report
 from tests.ledger import menu
 from tests.saved import CORPUS
 

@@ -25,7 +25,8 @@ from noisewright.problem.utilities import AbsoluteError, Expected, SquaredError,
 from noisewright.sample.certified import make_certified
 from noisewright.search.design import design
 from noisewright.search.designers.bounded import design_bounded
-from noisewright.search.saved import Report, report_from_dict
+from noisewright.search.report.report import Report
+from noisewright.search.saved import report_from_dict
 
 BOUNDED = Scalar(1, inputs=(0, 1), outputs=(-4, 5), unbiased=True)
 

@@ -204,7 +204,7 @@ def planned_of(asked: ReleaseSpec, *, ready: bool = False, post: tuple[str, ...]
     """
     from noisewright.app.spec import dataset_of
     from noisewright.release.plan.plan import bound
-    from noisewright.release.run.transaction import tidying_of
+    from noisewright.release.run.post_processing import post_processing_of
 
     given = dict(asked.dataset)
     url = given.get("ledger")
@@ -222,7 +222,7 @@ def planned_of(asked: ReleaseSpec, *, ready: bool = False, post: tuple[str, ...]
     found = dataset_of(asked, dry).plan(*asked.questions, **asked.plan)
     if found.dataset is not None:
         found.dataset.rehearse(found.layout)
-    tidying_of(found, post)
+    post_processing_of(found, post)
     return bound(found, dataset_of(asked, given)) if ready and absent else found
 
 
@@ -333,7 +333,7 @@ def scanning(
     from noisewright.release.table.sources import progress_of
 
     over = Event()
-    bar = Thread(target=_draw, args=(title, progress_of(dataset), over, patience), daemon=True)
+    bar = Thread(target=_draw, args=(title, progress_of(dataset._source.engine), over, patience), daemon=True)
     bar.start()
     try:
         yield

@@ -25,7 +25,6 @@ from noisewright.app.reports.sections import amount_card, of_requirement, promis
 from noisewright.explain.odds import together
 from noisewright.problem.numbers import above
 from noisewright.problem.utilities import SquaredError
-from noisewright.release.plan.shown import lines_of
 
 if TYPE_CHECKING:
     from noisewright.release.plan.plan import Plan
@@ -120,7 +119,7 @@ def _promise(plan: Plan) -> Section:
 def _expected(plan: Plan) -> list[Section]:
     """How far off answers will be, and what plain noise would do."""
     rows, compared = [], []
-    found = lines_of(plan)
+    found = plan.lines()
     outputs = [line.output for line in found]
     for line in found:
         named = line.output if outputs.count(line.output) == 1 else f"{line.output}: {line.word}"
@@ -140,7 +139,7 @@ def _expected(plan: Plan) -> list[Section]:
             "How far off answers are",
             [
                 table("Each number of a group, as far as the noise goes", header, rows),
-                paragraphs(left_out, _ratios(plan)),
+                paragraphs(left_out, " ".join(plan.remarks)),
                 "" if plan.aims is None else points(plan.aims.lines(plan.blocks, plan.layout)),
             ],
         ),
@@ -155,15 +154,6 @@ def _expected(plan: Plan) -> list[Section]:
             ],
         ),
     ]
-
-
-def _ratios(plan: Plan) -> str:
-    if not any(len(places) > 1 for part in plan.layout.tables for _, places in part.questions):
-        return ""
-    return (
-        "A mean or variance is computed from its numbers; its interval comes with the answer, and a group of few rows"
-        " is answered with nothing."
-    )
 
 
 def _proofs(plan: Plan) -> Section:

@@ -20,13 +20,13 @@ from noisewright.lab.composite.errors import (
 from noisewright.lab.composite.parameters import POINT, TABLE_2, Setting, enumeration, printed_a1b1
 from noisewright.lab.reproductions import Claim, share_of, verdict_of
 from noisewright.laws.bumps import FLAT, Plateau, Quartic
-from noisewright.mechanisms.bounded.composite import Composite
+from noisewright.mechanisms.bounded.composite import ACTIVATIONS, Composite
 from noisewright.mechanisms.bounded.conditional import profile_of
 from noisewright.problem.errors import UncertifiedError
 from noisewright.problem.privacy import PureDP
 from noisewright.proof.bounded import largest_bias
 from noisewright.proof.certify import certify
-from noisewright.search.families.shapes import ACTIVATIONS, composite, piecewise_half, tuned_half, two_point
+from noisewright.search.families.shapes import composite, piecewise_half, tuned_half, two_point
 from noisewright.search.programmes.bounded import ratio_below
 
 

@@ -22,6 +22,7 @@ from noisewright.laws.bumps import FLAT, Part, Quartic
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import Lattice
 from noisewright.mechanisms.additive import Additive
+from noisewright.mechanisms.bounded.composite import ACTIVATIONS
 from noisewright.mechanisms.bounded.conditional import profile_of
 from noisewright.problem.errors import NoisewrightError
 from noisewright.problem.privacy import PureDP
@@ -29,7 +30,7 @@ from noisewright.problem.queries import Bounded, Scalar
 from noisewright.problem.utilities import SquaredError
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.design import design
-from noisewright.search.families.shapes import ACTIVATIONS, composite, truncated, tuned_half, two_point
+from noisewright.search.families.shapes import composite, truncated, tuned_half, two_point
 from noisewright.search.programmes.bounded import ratio_below
 
 COMPOSITES = ("A1B1", "A2B1", "A3B1", "A1B2", "A2B2", "A3B2")

@@ -9,9 +9,9 @@ from noisewright.problem import numbers as exact
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.fields import Flag, Spec, flag, one_of
 from noisewright.problem.records import record
-from noisewright.release.ask.question import QUESTIONS, By, Ends, Name, OneNumber, _by, _name
-from noisewright.release.plan.strategies.in_bounds import MaybeWithin, maybe_within, within
-from noisewright.release.stage.aggregates import Number, Persons, Rows
+from noisewright.release.ask.question import QUESTIONS, By, Ends, Name, OneNumber, by_field, name_field
+from noisewright.release.ask.within import MaybeWithin, maybe_within, within
+from noisewright.release.stage.aggregates import Aggregate, Persons, Rows
 from noisewright.release.stage.groupings import BINS, Bins, Grouping, bins_of
 from noisewright.release.stage.times import TimeBins
 from noisewright.release.table.keys import Keys
@@ -22,8 +22,8 @@ class BinCount(OneNumber):
     """How many rows, or different persons, there are in each bin of a column."""
 
     bins: Spec[Bins | TimeBins, Bins | TimeBins] = one_of(BINS)
-    by: By = _by()
-    name: Name = _name()
+    by: By = by_field()
+    name: Name = name_field()
     persons: Flag = flag(default=False, absent=False)
     within: MaybeWithin = maybe_within()
     word = "histogram"
@@ -38,7 +38,7 @@ class BinCount(OneNumber):
         return Grouping(self.by, self.bins)
 
     @property
-    def numbers(self) -> tuple[Number, ...]:
+    def aggregates(self) -> tuple[Aggregate, ...]:
         return (Persons() if self.persons else Rows(),)
 
 
@@ -63,6 +63,9 @@ def histogram(
     bin. Bins of time are every hour, day, week (from Monday), month, quarter or year from `start` up to, but without,
     `end`. A column of instants needs a `zone`, such as "Europe/Berlin", whose days and hours are meant; dates, and
     times without a zone, are compared as they are written. `outputs` and `inputs` are those of `count`.
+
+    >>> print(nw.histogram("age", edges=[0, 18, 65, 120]))
+    histogram of age, 3 bins of age
     """
     found = bins_of(column, edges, every, start, end, zone)
     return BinCount(found, by, name, persons, within(outputs, inputs))

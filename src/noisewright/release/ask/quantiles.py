@@ -9,10 +9,10 @@ confidence. No band over all bins is needed, whatever the data are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from noisewright.problem import numbers as exact
 from noisewright.problem.errors import InvalidQueryError
@@ -20,60 +20,37 @@ from noisewright.problem.fields import (
     Rationals,
     Spec,
     Text,
-    Whole,
     only,
     optional,
     rational,
     rationals,
     text,
     tuple_of,
-    whole,
 )
 from noisewright.problem.numbers import parameter, show
 from noisewright.problem.records import record
 from noisewright.problem.workload import Workload
-from noisewright.release.ask.estimates import NOTHING, Between, Estimate
-from noisewright.release.ask.question import QUESTIONS, By, Name, _by, _name, require_keys
-from noisewright.release.plan.strategies.by_group import WAYS, Way
-from noisewright.release.plan.strategies.over_cells import FINE, Linear, OverCells
+from noisewright.release.ask.estimates import NOTHING, Estimate, Interval
+from noisewright.release.ask.linear import FINE, Linear
+from noisewright.release.ask.question import (
+    QUESTIONS,
+    Answers,
+    By,
+    Line,
+    Name,
+    by_field,
+    name_field,
+    require_keys,
+    span_text,
+)
 from noisewright.release.stage.groupings import Bins, Grouping
 from noisewright.release.stage.ranges import Range
 from noisewright.release.table.keys import Keys
-
-if TYPE_CHECKING:
-    from noisewright.release.plan.layout import Table
 
 MOST_BINS = 512
 _FEWEST = 100
 """How many bins there are at least where nobody gives a step."""
 _COLUMN = "quantile"
-
-
-@record("over-bins", WAYS, error=InvalidQueryError)
-class OverBins(OverCells):
-    """The counts of the `size` bins of a group are released, from a strategy for the counts of all first bins."""
-
-    size: Whole = whole(at_least=1, at_most=MOST_BINS, shown="bins", hint="; give a coarser step or fewer edges")
-
-    def asked(self, table: Table) -> Workload:
-        """The rows up to each bin, less a share of all: as many squares as all quantiles of the table have together.
-
-        Rule: with c the mean of k probabilities q, the sum over them of (F - q n)^2 is k (F - c n)^2 plus n^2 times the
-        sum of (q - c)^2. [theory#tables-and-contribution-bounds]
-        """
-        own = [question for question, _ in table.questions if isinstance(question, Quantiles)]
-        found = sorted({q for question in own for q in question.probabilities})
-        centre = sum(found, Fraction(0)) / len(found)
-        spread = sum(((q - centre) ** 2 for q in found), Fraction(0)) * self.size
-        first = Workload(list(_below(centre, self.size))) * len(found)
-        return first | Workload.total(self.size) * spread if spread else first
-
-    def rebuilt(self, released: Any) -> Any:
-        return released.estimate
-
-    @property
-    def summed(self) -> int:
-        return self.size
 
 
 @record("quantiles", QUESTIONS, error=InvalidQueryError)
@@ -91,8 +68,8 @@ class Quantiles(Linear):
     edges: Spec[Any, tuple[Fraction, ...] | None] = optional(
         tuple_of(rational(), least=2, rising=True), default=None, absent=None
     )
-    by: By = _by()
-    name: Name = _name()
+    by: By = by_field()
+    name: Name = name_field()
     word = "quantiles"
 
     def __post_init__(self) -> None:
@@ -129,8 +106,26 @@ class Quantiles(Linear):
         return Grouping(self.by, Bins(self.column, edges, True))
 
     @property
-    def way(self) -> Way:
-        return OverBins(self.count)
+    def strategy(self) -> tuple[Any, ...]:
+        return ("over-bins", self.count)
+
+    @property
+    def clamps(self) -> tuple[str, ...]:
+        return () if self.range is None else (f"values clamped to {span_text(self.range.bounds)}",)
+
+    @staticmethod
+    def measured(questions: Sequence[Linear]) -> Workload:
+        """The rows up to each bin, less a share of all: as many squares as all quantiles of a table have together.
+
+        Rule: with c the mean of k probabilities q, the sum over them of (F - q n)^2 is k (F - c n)^2 plus n^2 times the
+        sum of (q - c)^2. [theory#tables-and-contribution-bounds]
+        """
+        own = [question for question in questions if isinstance(question, Quantiles)]
+        found, size = sorted({q for question in own for q in question.probabilities}), own[0].count
+        centre = sum(found, Fraction(0)) / len(found)
+        spread = sum(((q - centre) ** 2 for q in found), Fraction(0)) * size
+        first = Workload(list(_below(centre, size))) * len(found)
+        return first | Workload.total(size) * spread if spread else first
 
     @property
     def reading(self) -> Workload:
@@ -144,16 +139,16 @@ class Quantiles(Linear):
     def columns(self) -> tuple[str, ...]:
         return (*(self.by.columns if self.by else ()), _COLUMN)
 
-    def lines(self, table: Table, places: Sequence[int]) -> list[tuple[str, Fraction, Sequence[int]]]:
+    def lines(self, table: Answers, indices: Sequence[int]) -> list[Line]:
         each = self.count
         return [
-            (f"rows below, at {show(q)}", Fraction(1), places[i * each : (i + 1) * each])
+            (f"rows below, at {show(q)}", Fraction(1), indices[i * each : (i + 1) * each])
             for i, q in enumerate(self.probabilities)
         ]
 
     def answers(
-        self, table: Table, part: Sequence[int], places: Sequence[int], widths: Sequence[Fraction]
-    ) -> Iterator[tuple[dict[str, Any], Estimate]]:
+        self, table: Answers, part: Sequence[int], indices: Sequence[int], widths: Sequence[Fraction]
+    ) -> Iterator[tuple[Mapping[str, Any], Estimate]]:
         size = self.count
         for row, key in enumerate(self.by.rows if self.by else ((),)):
             first = list(accumulate(part[row * size : (row + 1) * size]))
@@ -161,34 +156,34 @@ class Quantiles(Linear):
                 named = {**dict(zip(self.columns, key, strict=False)), _COLUMN: float(q)}
                 # In units of 1 / FINE throughout, so that every comparison is exact.
                 below = [count - q * first[-1] for count in first]
-                reach = [FINE * width for width in widths[i * size : (i + 1) * size]]
-                yield named, self._estimate(q, below, reach)
+                half_widths = [FINE * width for width in widths[i * size : (i + 1) * size]]
+                yield named, self._estimate(q, below, half_widths)
 
-    def _estimate(self, q: Fraction, below: Sequence[Fraction], reach: Sequence[Fraction]) -> Estimate:
-        found = quantile(below, reach)
+    def _estimate(self, q: Fraction, below: Sequence[Fraction], half_widths: Sequence[Fraction]) -> Estimate:
+        found = quantile(below, half_widths)
         if found is None:
             return NOTHING
         best, low, high = found
         if self.range is not None:
-            return Between(*(self.range.unit * (self.range.first + place) for place in found))
+            return Interval(*(self.range.unit * (self.range.first + place) for place in found))
         edges = self.edges or ()
         before = below[best - 1] if best else -q * below[-1] / (1 - q)
         step = below[best] - before
         share = min(max(-before / step, Fraction(0)), Fraction(1)) if step > 0 else Fraction(1, 2)
-        return Between(edges[best] + share * (edges[best + 1] - edges[best]), edges[low], edges[high + 1])
+        return Interval(edges[best] + share * (edges[best + 1] - edges[best]), edges[low], edges[high + 1])
 
 
-def quantile(below: Sequence[Fraction], reach: Sequence[Fraction]) -> tuple[int, int, int] | None:
+def quantile(below: Sequence[Fraction], half_widths: Sequence[Fraction]) -> tuple[int, int, int] | None:
     """The best place of a quantile and the first and last that are not excluded; None where there may be no rows.
 
-    `below` are noisy numbers that are negative before the quantile and not from it on, each within its reach of the
-    truth. The best place is where they turn in a least-squares fit that never falls: where the sum of all before is
+    `below` are noisy numbers that are negative before the quantile and not from it on, each within its half-width of
+    the truth. The best place is where they turn in a least-squares fit that never falls: where the sum of all before is
     least. All places are excluded only if the last is, from below, which is a table that has no rows.
     """
     last = len(below) - 1
-    if below[last] <= reach[last]:
+    if below[last] <= half_widths[last]:
         return None
-    kept = [x for x in range(last + 1) if below[x] >= -reach[x] and (x == 0 or below[x - 1] < reach[x - 1])]
+    kept = [x for x in range(last + 1) if below[x] >= -half_widths[x] and (x == 0 or below[x - 1] < half_widths[x - 1])]
     sums = list(accumulate(below[:-1], initial=Fraction(0)))
     best = min(range(last + 1), key=lambda x: sums[x])
     return min(max(best, kept[0]), kept[-1]), kept[0], kept[-1]
@@ -214,6 +209,9 @@ def quantiles(
 
     Values are clamped to `bounds` and rounded to multiples of `step` (unless given, a hundredth of the bounds or
     finer), or sorted into the bins between `edges`. All of it from public knowledge.
+
+    >>> print(nw.quantiles("age", [0.25, 0.5], bounds=(0, 120)))
+    quantiles of age, 121 bins of age
     """
     if bounds is None:
         if step is not None:
@@ -223,7 +221,7 @@ def quantiles(
     return Quantiles(column, probabilities, Range(ends, _coarse(ends) if step is None else step), edges, by, name)
 
 
-def _coarse(bounds: Sequence[Any]) -> Fraction:
+def _coarse(bounds: Sequence[Fraction]) -> Fraction:
     """The largest of 1, 2 or 5 times a power of ten that is at most a hundredth of the width."""
     most = Fraction(parameter(bounds[1], "bounds") - parameter(bounds[0], "bounds")) / _FEWEST
     power = Fraction(1)

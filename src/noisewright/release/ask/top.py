@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.fields import Spec, Whole, only, optional, text, whole
 from noisewright.problem.records import record
 from noisewright.release.ask import estimates
 from noisewright.release.ask.estimates import Estimate
-from noisewright.release.ask.question import QUESTIONS, Name, Question, _name, require_keys
-from noisewright.release.stage.aggregates import Number, Rows
+from noisewright.release.ask.question import QUESTIONS, Answers, Name, Question, name_field, require_keys
+from noisewright.release.stage.aggregates import Aggregate, Rows
 from noisewright.release.table.keys import Keys
-
-if TYPE_CHECKING:
-    from noisewright.release.plan.layout import Table
 
 _COLUMN = "rank"
 
@@ -32,7 +29,7 @@ class Top(Question):
     k: Whole = whole(at_least=1, at_most=10**6, hint=": how many categories to show")
     by: Keys = only(Keys)
     column: Spec[str | None, str | None] = optional(text(), default=None, absent=None)
-    name: Name = _name()
+    name: Name = name_field()
     word = "top"
 
     def __post_init__(self) -> None:
@@ -54,7 +51,7 @@ class Top(Question):
         return self.column or " and ".join(self.by.columns)
 
     @property
-    def numbers(self) -> tuple[Number, ...]:
+    def aggregates(self) -> tuple[Aggregate, ...]:
         return (Rows(),)
 
     @property
@@ -77,9 +74,9 @@ class Top(Question):
         return found
 
     def answers(
-        self, table: Table, part: Sequence[int], places: Sequence[int], widths: Sequence[Fraction]
-    ) -> Iterator[tuple[dict[str, Any], Estimate]]:
-        width, own = len(table.numbers), places[0]
+        self, table: Answers, part: Sequence[int], indices: Sequence[int], widths: Sequence[Fraction]
+    ) -> Iterator[tuple[Mapping[str, Any], Estimate]]:
+        width, own = len(table.aggregates), indices[0]
         for group in self._groups().values():
             ranked = sorted(group, key=lambda place: (-part[place * width + own], place))
             for rank, place in enumerate(ranked[: self.k], 1):

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from noisewright.problem import numbers as exact
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.fields import Spec, is_list, only, optional
 from noisewright.problem.records import record
-from noisewright.problem.workload import FORMS, Regular, Workload
-from noisewright.release.ask.estimates import Between, Estimate
-from noisewright.release.ask.question import QUESTIONS, By, Name, _by, _name, require_keys
-from noisewright.release.plan.strategies.by_group import Way
-from noisewright.release.plan.strategies.over_cells import FINE, MOST_ANSWERS, MOST_CELLS, Answered, Linear
+from noisewright.problem.workload import FORMS, Factor, Regular, Workload
+from noisewright.release.ask.estimates import Estimate, Interval
+from noisewright.release.ask.linear import FINE, MOST_ANSWERS, MOST_CELLS, Linear
+from noisewright.release.ask.question import QUESTIONS, Answers, By, Line, Name, by_field, name_field, require_keys
 from noisewright.release.stage.groupings import Bins, Grouping
 from noisewright.release.table.keys import Keys
-
-if TYPE_CHECKING:
-    from noisewright.release.plan.layout import Table
 
 _COLUMN = "cells"
 
@@ -32,8 +28,8 @@ class CellQuestions(Linear):
     asked: Workload = only(Workload)
     bins: Spec[Bins | None, Bins | None] = optional(only(Bins), default=None, absent=None)
     keys: Spec[Keys | None, Keys | None] = optional(only(Keys), default=None, absent=None)
-    by: By = _by()
-    name: Name = _name()
+    by: By = by_field()
+    name: Name = name_field()
     word = "workload"
 
     def __post_init__(self) -> None:
@@ -76,8 +72,8 @@ class CellQuestions(Linear):
         return Grouping(Keys((*self.by.columns, *self.keys.columns), rows))
 
     @property
-    def way(self) -> Way:
-        return Answered(self.count)
+    def strategy(self) -> tuple[Any, ...]:
+        return ("over-cells", self.count)
 
     @property
     def reading(self) -> Workload:
@@ -87,8 +83,8 @@ class CellQuestions(Linear):
     def columns(self) -> tuple[str, ...]:
         return (*(self.by.columns if self.by else ()), _COLUMN)
 
-    def lines(self, table: Table, places: Sequence[int]) -> list[tuple[str, Fraction, Sequence[int]]]:
-        return [(f"rows, {len(places)} answers", Fraction(1), places)]
+    def lines(self, table: Answers, indices: Sequence[int]) -> list[Line]:
+        return [(f"rows, {len(indices)} answers", Fraction(1), indices)]
 
     @property
     def labels(self) -> list[str]:
@@ -104,7 +100,7 @@ class CellQuestions(Linear):
                 found.append(" × ".join(words) or "total")
         return found
 
-    def _word(self, word: str, axis: int, factors: Sequence[Any]) -> str:
+    def _word(self, word: str, axis: int, factors: Sequence[Factor]) -> str:
         """A cell, or a run of cells, by what it holds; rows of a matrix have their place alone."""
         if not isinstance(factors[axis], Regular):
             return word
@@ -121,19 +117,19 @@ class CellQuestions(Linear):
         return f"{self.keys.columns[axis] if self.keys else axis}={value}"
 
     def answers(
-        self, table: Table, part: Sequence[int], places: Sequence[int], widths: Sequence[Fraction]
-    ) -> Iterator[tuple[dict[str, Any], Estimate]]:
+        self, table: Answers, part: Sequence[int], indices: Sequence[int], widths: Sequence[Fraction]
+    ) -> Iterator[tuple[Mapping[str, Any], Estimate]]:
         groups: Sequence[tuple[Any, ...]] = self.by.rows if self.by else ((),)
         each, labels = len(part) // len(groups), self.labels
         for row, key in enumerate(groups):
-            for i, label, width in zip(places, labels, widths, strict=True):
+            for i, label, width in zip(indices, labels, widths, strict=True):
                 value = Fraction(part[row * each + i], FINE)
                 named = {**dict(zip(self.columns, key, strict=False)), _COLUMN: label}
-                yield named, Between(value, value - width, value + width)
+                yield named, Interval(value, value - width, value + width)
 
 
 def workload(
-    questions: Workload | str | Iterable[Iterable[Any]],
+    questions: Workload | str | Iterable[Iterable[str | exact.Number]],
     *,
     column: str | None = None,
     edges: Iterable[exact.Number] | None = None,

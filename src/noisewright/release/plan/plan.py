@@ -3,34 +3,73 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from noisewright.door import Reported
+from noisewright.drawing.tables import html_table, text_table
+from noisewright.ledger.costed import certificate_of
 from noisewright.problem.errors import InvalidInputError, MechanismFileError
 from noisewright.problem.matrices import Unchanging
-from noisewright.problem.numbers import Number, parameter
+from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.privacy import REQUIREMENTS
 from noisewright.problem.records import digest
 from noisewright.problem.untrusted import READING_SECONDS, within
-from noisewright.problem.utilities import UTILITIES
-from noisewright.release.ask.registry import QUESTIONS
-from noisewright.release.plan import design, shown
-from noisewright.release.plan.design import Block
-from noisewright.release.plan.layout import Layout, Limits, layout_of
-from noisewright.release.plan.targets import AIMS, Wanted
+from noisewright.problem.utilities import UTILITIES, SquaredError
+from noisewright.release.ask.question import QUESTIONS, Question
+from noisewright.release.plan.arranging import layout_of
+from noisewright.release.plan.design import designed, require_designable
+from noisewright.release.plan.expected_errors import Line, lines_of
+from noisewright.release.plan.layout import ContributionBounds, Layout
+from noisewright.release.plan.noise import Block, joint_query, price_of, require_kept
+from noisewright.release.plan.shares import weights_of
+from noisewright.release.plan.targets import AIMS, Budgets, Targets, Wanted
 from noisewright.sample.certified import Certified, check_seal, read_file, reading
 
 if TYPE_CHECKING:
-    from noisewright.release.dataset import Dataset
+    from noisewright.ledger.ledger import Ledger
+    from noisewright.problem.privacy import Notion
+    from noisewright.problem.utilities import Utility
 
 FORMAT = "noisewright release plan, version 1"
 _FIELDS = {"dataset", "questions", "privacy", "utility", "weights", "blocks"}
 _OF_A_DATASET = {"name", "version", "unit", "limits", "query"}
 _OF_A_BLOCK = {"table", "name", "why", "certified"}
 _LONGEST_WORDS = 10_000
+
+
+class Releasing(Protocol):
+    """What a plan asks of its dataset; nothing of the data."""
+
+    @property
+    def limits(self) -> ContributionBounds:
+        """How much of a person counts."""
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """The ledger that releases are charged to."""
+
+    def describe(self) -> dict[str, Any]:
+        """What it is, as plain data."""
+
+    def require_public_keys(self, questions: Sequence[Question]) -> None:
+        """Refuse questions whose keys were listed from a private table."""
+
+    def require_answerable(self, layout: Layout) -> None:
+        """Refuse questions about columns that are not there or hold something else."""
+
+    def rehearse(self, layout: Layout, salt: int = 0) -> None:
+        """Try every query of a layout without reading a row."""
+
+    def release(self, plan: Plan, *, fresh: bool, reason: str | None, frame: str | None, post: Sequence[str]) -> Any:
+        """The answers of a plan that was made for it."""
+
+    def selfcheck(self, plan: Plan, persons: int) -> str:
+        """Whether the sensitivity of a plan held for some persons."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,19 +90,17 @@ class Plan(Reported, Unchanging):
     questions: tuple[Any, ...]
     privacy: Any
     utility: Any
-    weights: tuple[tuple[str, Any], ...]
-    limits: Limits
+    weights: tuple[tuple[str, Fraction], ...]
+    limits: ContributionBounds
     layout: Layout
     blocks: tuple[Block, ...]
+    price: Any
+    """What is charged to the ledger: a certified mechanism, or a composition of several."""
+
     about: Mapping[str, Any]
-    dataset: Dataset | None = None
+    dataset: Releasing | None = None
     aims: Any = None
     """The targets or budgets that it was made for, if it was not one amount for all."""
-
-    @property
-    def charge(self) -> Any:
-        """What is charged to the ledger: a certified mechanism, or a composition of several."""
-        return design.charge_of(self.blocks, self.layout)
 
     @property
     def key(self) -> str:
@@ -88,9 +125,8 @@ class Plan(Reported, Unchanging):
         "non-negative", "integers" and "totals", which add up.
         Raises BudgetExceeded, and spends nothing, where the budget does not allow it.
         """
-        from noisewright.release.run.transaction import released
 
-        return released(self._bound("released"), fresh=fresh, reason=reason, frame=frame, post=post)
+        return self._dataset("released").release(self, fresh=fresh, reason=reason, frame=frame, post=post)
 
     def selfcheck(self, persons: int = 20) -> str:
         """Try the sensitivity on the real table: leave out persons one at a time, with the limits and salt unchanged.
@@ -98,20 +134,28 @@ class Plan(Reported, Unchanging):
         For owners of the data: it looks at the data, draws no noise, spends nothing and says only whether it held. It
         is no proof.
         """
-        from noisewright.release.run.checked_table import checked_on
 
-        return checked_on(self._bound("checked"), persons)
+        return self._dataset("checked").selfcheck(self, persons)
 
-    def _bound(self, word: str) -> Plan:
+    def _dataset(self, word: str) -> Releasing:
         if self.dataset is None:
             raise InvalidInputError(f"a plan from a file is {word} by its dataset: dataset.load_plan(path).")
-        return self
+        return self.dataset
+
+    def lines(self) -> list[Line]:
+        """Every number of every output: its expected error, its 95 % half-width, and the errors of plain noise."""
+        return lines_of(self.blocks, self.layout, self.privacy, self.utility)
+
+    @property
+    def remarks(self) -> list[str]:
+        """What is to be known of answers that are computed from several numbers, in sentences."""
+        return list(dict.fromkeys(question.remark for question in self.questions if question.remark))
 
     def __str__(self) -> str:
-        return shown.text(self)
+        return "\n".join([*_head(self), "", text_table(*_table(self)), "", *_foot(self)])
 
     def _repr_html_(self) -> str:
-        return shown.html(self)
+        return html_table("; ".join(_head(self)), *_table(self), " ".join(_foot(self)))
 
     def _asked(self) -> dict[str, Any]:
         """As plain data, what was asked for."""
@@ -144,10 +188,12 @@ class Plan(Reported, Unchanging):
         questions imply, and all of them together keep the requirement, within so many seconds; everything is written as
         `to_dict` writes it.
         """
+        from noisewright.release.ask import registry
+
         check_seal(data, "release plan", FORMAT, _FIELDS | ({"aims"} & set(data)))
         with within(seconds), reading("release plan"):
-            questions = tuple(QUESTIONS.from_dict(plain) for plain in data["questions"])
-            limits = Limits.from_dict(data["dataset"]["limits"])
+            questions = tuple(registry.QUESTIONS.from_dict(plain) for plain in data["questions"])
+            limits = ContributionBounds.from_dict(data["dataset"]["limits"])
             aims = AIMS.from_dict(data["aims"]) if "aims" in data else None
             layout = layout_of(questions, limits, apart=aims is not None and aims.apart)
             blocks = tuple(map(_block, data["blocks"]))
@@ -155,7 +201,9 @@ class Plan(Reported, Unchanging):
             utility = UTILITIES.from_dict(data["utility"])
             weights = tuple((str(name), parameter(weight, "weight")) for name, weight in data["weights"])
             about = _about(data["dataset"], limits)
-            found = cls(questions, privacy, utility, weights, limits, layout, blocks, about, aims=aims)
+            _require_whole(blocks, layout)
+            price = price_of(blocks, layout)
+            found = cls(questions, privacy, utility, weights, limits, layout, blocks, price, about, aims=aims)
             asked = found._asked()
             if digest(asked) != digest({name: data[name] for name in asked}):
                 raise MechanismFileError(
@@ -175,7 +223,7 @@ class Plan(Reported, Unchanging):
             return cls.from_dict(read_file(path))
 
 
-def _about(plain: Mapping[str, Any], limits: Limits) -> dict[str, Any]:
+def _about(plain: Mapping[str, Any], limits: ContributionBounds) -> dict[str, Any]:
     """What a file says of its dataset, as `Dataset.describe` says it."""
     words = {name: plain.get(name) for name in ("name", "unit", "query", "version")}
     if words["version"] is None:
@@ -197,10 +245,10 @@ def _block(plain: Mapping[str, Any]) -> Block:
 
 
 def planned(
-    dataset: Dataset,
-    questions: Sequence[Any],
-    privacy: Any,
-    utility: Any,
+    dataset: Releasing,
+    questions: Sequence[Question],
+    privacy: Notion | None,
+    utility: Utility,
     weights: Mapping[str, Number],
     wanted: Wanted,
 ) -> Plan:
@@ -211,16 +259,24 @@ def planned(
     aims = wanted.aims(questions, privacy, weights)
     dataset.require_answerable(layout)
     _require_listed(aims, layout)
-    if aims is None:
-        blocks = design.designed(layout, privacy, utility, weights).blocks
-    else:
-        privacy, layout, blocks, aims = aims.answered(questions, dataset.limits, utility, weights)
     own = tuple(sorted((name, parameter(weight, "weight")) for name, weight in weights.items()))
-    about = dataset.describe()
-    return Plan(tuple(questions), privacy, utility, own, dataset.limits, layout, blocks, about, dataset, aims)
+    asked, about = tuple(questions), dataset.describe()
+    if aims is None:
+        assert privacy is not None, "one of the two was given"
+        made = designed(layout, privacy, utility, weights)
+        price = made.price or price_of(made.blocks, layout)
+        return Plan(asked, privacy, utility, own, dataset.limits, layout, made.blocks, price, about, dataset)
+    if isinstance(aims, Targets):
+        from noisewright.release.plan.smallest_budget import reaching
+
+        found = reaching(questions, dataset.limits, aims, utility)
+    else:
+        found = aims.answered(questions, dataset.limits, utility, weights)
+    noise = (found.layout, found.blocks, found.price)
+    return Plan(asked, found.privacy, utility, own, dataset.limits, *noise, about, dataset, found.aims)
 
 
-def _require_known(weights: Mapping[str, Number], questions: Sequence[Any]) -> None:
+def _require_known(weights: Mapping[str, Number], questions: Sequence[Question]) -> None:
     known = {question.label for question in questions}
     if unknown := sorted(set(weights) - known):
         raise InvalidInputError(
@@ -228,7 +284,7 @@ def _require_known(weights: Mapping[str, Number], questions: Sequence[Any]) -> N
         )
 
 
-def _require_listed(aims: Any, layout: Layout) -> None:
+def _require_listed(aims: Targets | Budgets | None, layout: Layout) -> None:
     if aims is not None and layout.private:
         raise InvalidInputError(
             "targets and budgets are for listed keys; with keys that are chosen privately, give the requirement of all"
@@ -236,7 +292,7 @@ def _require_listed(aims: Any, layout: Layout) -> None:
         )
 
 
-def bound(plan: Plan, dataset: Dataset) -> Plan:
+def bound(plan: Plan, dataset: Releasing) -> Plan:
     """A plan from a file with the dataset that it was made for."""
     if dict(plan.about) != dataset.describe():
         changed = [name for name, value in dataset.describe().items() if plan.about.get(name) != value]
@@ -263,7 +319,9 @@ def require_sound(plan: Plan) -> None:
         raise MechanismFileError("what the plan says of its dataset does not fit it any more; plan again.")
     _require_asked(plan)
     _require_whole(plan.blocks, plan.layout)
-    design.require_within(plan.blocks, plan.layout, plan.privacy)
+    if certificate_of(plan.price) != certificate_of(price_of(plan.blocks, plan.layout)):
+        raise MechanismFileError("the price of the plan is not that of its mechanisms; plan again.")
+    require_kept(plan.price, plan.blocks, plan.layout, plan.privacy)
     if plan.aims is not None:
         plan.aims.require_met(plan.questions, plan.blocks, plan.layout)
         plan.aims.require_agreed(plan.privacy)
@@ -271,24 +329,83 @@ def require_sound(plan: Plan) -> None:
 
 def _require_asked(plan: Plan) -> None:
     """Refuse what `Dataset.plan` refuses of the requirement, the utility and the weights."""
-    design.require_designable(plan.layout, plan.privacy, plan.utility)
+    require_designable(plan.layout, plan.privacy, plan.utility)
     weights = dict(plan.weights)
     _require_known(weights, plan.questions)
     if list(plan.weights) != sorted(weights.items()):
         raise MechanismFileError("the weights of the plan are not one for each name, in order; plan again.")
     for table in plan.layout.tables:
-        design.weights_of(table, plan.utility, weights)
+        weights_of(table, plan.utility, weights)
     _require_listed(plan.aims, plan.layout)
 
 
 def _require_whole(blocks: Sequence[Block], layout: Layout) -> None:
     """Refuse blocks that do not answer every number once, each for the very set that the questions imply."""
     if [block.table for block in blocks] == [None] and not layout.private:
-        fits = [blocks[0].certified.mechanism.query == design.joint_query(layout)]
+        fits = [blocks[0].certified.mechanism.query == joint_query(layout)]
     elif [block.table for block in blocks] == list(range(len(layout.tables))):
         parts = zip(blocks, layout.tables, strict=True)
-        fits = [table.way.fits(block.certified, table) for block, table in parts]
+        fits = [table.strategy.fits(block.certified, table) for block, table in parts]
     else:
         raise MechanismFileError("the mechanisms of the plan do not answer each table of its questions once; refused.")
     if not all(fits):
         raise MechanismFileError("a mechanism of the plan answers another question than the plan asks; refused.")
+
+
+def _head(plan: Plan) -> list[str]:
+    about, limits = plan.about, plan.limits
+    version = f", version {about['version']}" if about["version"] is not None else ""
+    most = "one row (declared by the owner, not checked)" if limits.one_row_per_person else str(limits)
+    return [
+        f"Plan for {about['name']}{version}; nothing is spent yet",
+        f"Protects: all rows with one value of {about['unit']}, of which count at most {most}",
+        f"Privacy:  {plan.privacy} for all outputs together",
+    ]
+
+
+def _table(plan: Plan) -> tuple[list[str], list[list[str]]]:
+    header = ["output", "groups", "number", "error", "95 % within", "Laplace", "Gaussian"]
+    rows = []
+    for line in plan.lines():
+        numbers = (line.error, line.width, line.laplace, line.gaussian)
+        told = [line.output if line.first else "", line.groups if line.first else "", line.word]
+        rows.append([*told, *("none" if value is None else _number(value) for value in numbers)])
+    return header, rows
+
+
+def _foot(plan: Plan) -> list[str]:
+    kind = "root mean squared error" if isinstance(plan.utility, SquaredError) else "mean absolute error"
+    lines = [
+        f"Errors are the {kind}s to expect of the noise in one group, beside those of plain Laplace and plain Gaussian"
+        " noise with the budget split equally; 95 of 100 answers are within the half-width.",
+        *([] if plan.aims is None else plan.aims.lines(plan.blocks, plan.layout)),
+        *(f"{_answers(plan, block)}: {block.why}" for block in plan.blocks),
+        *plan.remarks,
+        *_remains(plan),
+        "Not in these errors: values beyond their bounds are clamped, and rows beyond the limits are left out.",
+    ]
+    return [line for line in lines if line]
+
+
+def _answers(plan: Plan, block: Block) -> str:
+    if block.table is None:
+        return f"All numbers ({block.name})"
+    table = plan.layout.tables[block.table]
+    names = ", ".join(question.label for question, _ in table.questions) or "which groups"
+    return f"{names}, {table.grouping} ({block.name})"
+
+
+def _remains(plan: Plan) -> list[str]:
+    if plan.dataset is None or plan.dataset.ledger is None:
+        return ["Budget: none; nothing can be released until the dataset has one."]
+    now = plan.dataset.ledger.remaining
+    left = (
+        show(now)
+        if isinstance(now, Fraction)
+        else "; ".join(f"{rule}: {show(used)} of {show(limit)} used" for rule, (used, limit) in now.items())
+    )
+    return [f"Cost: {plan.privacy}. Before the release there remains: {left}."]
+
+
+def _number(value: float) -> str:
+    return f"{value:.4g}" if math.isfinite(value) else "none"

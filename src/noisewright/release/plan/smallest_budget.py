@@ -13,18 +13,28 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from noisewright.problem.errors import InfeasibleError, UnreachableTargetError
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import LARGEST_EPSILON, SMALLEST_DELTA, SMALLEST_EPSILON, ApproxDP, PureDP
 from noisewright.problem.utilities import SquaredError
-from noisewright.release.plan import design
-from noisewright.release.plan.design import Block
-from noisewright.release.plan.layout import Layout, Limits, Table, layout_of
+from noisewright.release.plan.arranging import layout_of
+from noisewright.release.plan.design import require_served
+from noisewright.release.plan.layout import AnswerTable, ContributionBounds, Layout, Proposal
+from noisewright.release.plan.noise import Block, price_within
+from noisewright.release.plan.shares import joinable, jointly, several_draws
 from noisewright.release.plan.targets import Answered, Targets
 from noisewright.search.report.progress import progress_bar
 
+if TYPE_CHECKING:
+    from noisewright.problem.utilities import Utility
+    from noisewright.release.ask.question import Question
+
+FINEST = 1
+_ROUNDS = 3
+_CLOSER = Fraction(49, 50)
+_MANTISSAS = (*range(1000, 2000, 5), *range(2000, 5000, 10), *range(5000, 10_000, 25))
 _COARSE = 14
 _TUNINGS = 2
 _LITTLE = Fraction(1, 1000)
@@ -32,13 +42,13 @@ _LEAST_WEIGHT = 1e-28
 _LONG = 200
 
 
-def aimed(questions: Sequence[Any], limits: Limits, targets: Targets, utility: Any) -> Answered:
+def reaching(questions: Sequence[Question], limits: ContributionBounds, targets: Targets, utility: Utility) -> Answered:
     """The least epsilon that was found to meet all targets, and what each alone would cost.
 
     Guarantees: every half-width at the returned epsilon was looked at and is at most its target; with everything scaled
     to 0.98 of it, at least one is above.
     """
-    design.require_served(PureDP(1), utility)
+    require_served(PureDP(1), utility)
     with progress_bar("targets", 1 + len(questions)) as step:
         step("all together")
         searches = _Searches(targets, utility)
@@ -54,9 +64,10 @@ def aimed(questions: Sequence[Any], limits: Limits, targets: Targets, utility: A
             own = layout_of([question for question in questions if question.label == name], limits)
             costs.append(searches.least(own, FINEST if targets.delta is None else _COARSE).epsilon)
     privacy = PureDP(found.epsilon) if targets.delta is None else ApproxDP(found.epsilon, targets.delta)
-    design.require_within(found.blocks, found.layout, privacy)
+    price = price_within(found.blocks, found.layout, privacy)
     fields = (targets.names, targets.widths, targets.confidence, targets.delta, targets.smallest_group)
-    return privacy, found.layout, found.blocks, Targets(*fields, tuple(costs), found.layout != shared)
+    aims = Targets(*fields, tuple(costs), found.layout != shared)
+    return Answered(privacy, found.layout, found.blocks, price, aims)
 
 
 def _refuse(names: Sequence[str]) -> NoReturn:
@@ -76,13 +87,13 @@ class _Found:
 class _Searches:
     """The searches of several layouts, in which the same table is looked for once."""
 
-    def __init__(self, targets: Targets, utility: Any) -> None:
+    def __init__(self, targets: Targets, utility: Utility) -> None:
         self.targets, self.utility = targets, utility
-        self._known: dict[tuple[Table, Fraction | None], tuple[_Search, Fraction | None]] = {}
+        self._known: dict[tuple[AnswerTable, Fraction | None], tuple[_Search, Fraction | None]] = {}
 
     def by_table(self, layout: Layout) -> _Found:
         """The least epsilon of each table, added up; too large a one where a table cannot meet its targets."""
-        relaxed = design.several_draws(layout)
+        relaxed = several_draws(layout)
         each = [self._table(table, None if relaxed else self.targets.delta) for table in layout.tables]
         if any(own is None for _, own in each):
             return _Found(2 * LARGEST_EPSILON, layout, ())
@@ -93,7 +104,7 @@ class _Searches:
     def least(self, layout: Layout, every: int) -> _Found:
         """The least epsilon table by table; with a delta, all numbers as one question where that takes less."""
         found = self.by_table(layout)
-        if self.targets.delta is None or not design.several_draws(layout) or not design.joinable(layout):
+        if self.targets.delta is None or not several_draws(layout) or not joinable(layout):
             return found
         weights = [self._table(table, None)[0].weights for table in layout.tables]
         joint, most = _Joint(layout, self.targets, self.utility, weights), min(found.epsilon, LARGEST_EPSILON)
@@ -103,7 +114,7 @@ class _Searches:
         least = least_of(joint.ratio, most, every, float(most) * off)
         return found if least is None else _Found(least, layout, joint.blocks(least))
 
-    def _table(self, table: Table, delta: Fraction | None) -> tuple[_Search, Fraction | None]:
+    def _table(self, table: AnswerTable, delta: Fraction | None) -> tuple[_Search, Fraction | None]:
         if (table, delta) not in self._known:
             pure = None if delta is None else self._table(table, None)
             if pure is not None and delta is not None and pure[1] is not None and _negligible(table, pure[1], delta):
@@ -114,26 +125,26 @@ class _Searches:
         return self._known[table, delta]
 
 
-def _negligible(table: Table, epsilon: Fraction, delta: Fraction) -> bool:
+def _negligible(table: AnswerTable, epsilon: Fraction, delta: Fraction) -> bool:
     """Whether a delta is not worth a search: far below an epsilon at which laws with a delta have long tables."""
-    return len(table.numbers) == 1 and delta * 1000 <= epsilon and table.extents[0] > _LONG * epsilon
+    return len(table.aggregates) == 1 and delta * 1000 <= epsilon and table.sensitivities[0] > _LONG * epsilon
 
 
 class _Search:
     """Designs of one group of a table by their epsilon, with weights that bring all its outputs equally near."""
 
-    def __init__(self, table: Table, targets: Targets, utility: Any, delta: Fraction | None) -> None:
+    def __init__(self, table: AnswerTable, targets: Targets, utility: Utility, delta: Fraction | None) -> None:
         self.table, self.targets, self.utility, self.delta = table, targets, utility, delta
-        self.touched: int = table.way.touched(table)
+        self.touched: int = table.strategy.touched(table)
         self.goals = _goals(table, targets)
         self.power = 2 if isinstance(utility, SquaredError) else 1
         self.weights = _weights([1 / float(goal) ** self.power for goal in self.goals])
-        self._known: dict[Fraction, Any] = {}
+        self._known: dict[Fraction, Proposal] = {}
 
-    def proposal(self, epsilon: Fraction) -> Any:
+    def proposal(self, epsilon: Fraction) -> Proposal:
         if epsilon not in self._known:
             privacy = PureDP(epsilon) if self.delta is None else ApproxDP(epsilon, self.delta)
-            self._known[epsilon] = self.table.way.proposed(self.table, privacy, self.utility, self.weights)
+            self._known[epsilon] = self.table.strategy.proposed(self.table, privacy, self.utility, self.weights)
         return self._known[epsilon]
 
     def block(self, place: int, epsilon: Fraction) -> Block:
@@ -166,7 +177,7 @@ class _Search:
             tried = _few_digits(min(max(near, float(SMALLEST_EPSILON)), float(most)))
         best, weights = self.ratio(tried), list(self.weights)
         for _ in range(_TUNINGS):
-            each = self.table.way.widths(self.proposal(tried).certified, self.table, self.targets.level(1))
+            each = self.table.strategy.widths(self.proposal(tried).certified, self.table, self.targets.level(1))
             far = [float(width / goal) for width, goal in zip(each, self.goals, strict=True)]
             self.weights = _weights(
                 [float(weight) * own ** (self.power + 1) for weight, own in zip(self.weights, far, strict=True)]
@@ -182,21 +193,23 @@ class _Search:
 class _Joint:
     """Designs of all numbers as one question by their epsilon."""
 
-    def __init__(self, layout: Layout, targets: Targets, utility: Any, weights: Sequence[Sequence[Fraction]]) -> None:
+    def __init__(
+        self, layout: Layout, targets: Targets, utility: Utility, weights: Sequence[Sequence[Fraction]]
+    ) -> None:
         self.layout, self.targets, self.utility, self.weights = layout, targets, utility, weights
         self._known: dict[Fraction, tuple[Block, ...]] = {}
 
     def blocks(self, epsilon: Fraction) -> tuple[Block, ...]:
         if epsilon not in self._known:
             privacy = ApproxDP(epsilon, self.targets.delta or SMALLEST_DELTA)
-            self._known[epsilon] = design.jointly(self.layout, privacy, self.utility, self.weights).blocks
+            self._known[epsilon] = jointly(self.layout, privacy, self.utility, self.weights).blocks
         return self._known[epsilon]
 
     def ratio(self, epsilon: Fraction) -> float:
         return self.targets.farthest(self.blocks(epsilon), self.layout)
 
 
-def _goals(table: Table, targets: Targets) -> list[Fraction]:
+def _goals(table: AnswerTable, targets: Targets) -> list[Fraction]:
     """How far each number may be off, if every number of a question has an equal part in its error."""
     goals: dict[int, Fraction] = {}
     for question, places in table.questions:
@@ -205,7 +218,7 @@ def _goals(table: Table, targets: Targets) -> list[Fraction]:
             slope = (question.promised(little, targets.smallest_group) or Fraction(1)) / _LITTLE
             goal = targets.wanted(question.label) / (len(places) * slope)
             goals[place] = min(goal, goals.get(place, goal))
-    return [goals[place] for place in range(len(table.numbers))]
+    return [goals[place] for place in range(len(table.aggregates))]
 
 
 def _weights(values: Sequence[float]) -> list[Fraction]:
@@ -215,15 +228,6 @@ def _weights(values: Sequence[float]) -> list[Fraction]:
 
 def _few_digits(value: float) -> Fraction:
     return Fraction(f"{value:.3e}")
-
-
-# The least epsilon at which something holds that was looked at, among decimals of few digits.
-
-
-FINEST = 1
-_ROUNDS = 3
-_CLOSER = Fraction(49, 50)
-_MANTISSAS = (*range(1000, 2000, 5), *range(2000, 5000, 10), *range(5000, 10_000, 25))
 
 
 class _Decimals:

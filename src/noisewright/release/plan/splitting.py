@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from noisewright.accounting.composition import compose
 from noisewright.accounting.releases import DeclaredNoise as Declared, DeclaredPair
@@ -23,8 +23,9 @@ from noisewright.problem.errors import InvalidPrivacyError
 from noisewright.problem.numbers import Number, parameter
 from noisewright.problem.privacy import LARGEST_EPSILON, ApproxDP, PureDP, ZeroConcentratedDP
 from noisewright.problem.utilities import SquaredError
-from noisewright.release.plan.design import Block, Noise, by_table, charge_of, require_within, weights_of
 from noisewright.release.plan.layout import Layout
+from noisewright.release.plan.noise import Block, Noise, Price, price_of
+from noisewright.release.plan.shares import by_table, weights_of
 from noisewright.release.plan.strategies.by_group import BY_GROUP
 from noisewright.release.plan.strategies.selection import (
     FOLLOWING,
@@ -34,6 +35,10 @@ from noisewright.release.plan.strategies.selection import (
     require_delta,
 )
 from noisewright.search.programmes.approximate import support
+
+if TYPE_CHECKING:
+    from noisewright.problem.privacy import Notion
+    from noisewright.problem.utilities import Utility
 
 _SHARES = 20
 _GRID = 10**9
@@ -48,7 +53,7 @@ class Amounts:
     """What each draw of the choice gets, and what all other answers get together."""
 
     choice: ApproxDP
-    rest: Any
+    rest: PureDP | ZeroConcentratedDP | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,30 +62,30 @@ class Splitter:
 
     layout: Layout
     privacy: ApproxDP
-    utility: Any
+    utility: Utility
     weights: Mapping[str, Number]
 
     @property
     def rest(self) -> Layout:
         """The tables besides those that choose."""
-        return Layout(tuple(table for table in self.layout.tables if table.way != SELECTING))
+        return Layout(tuple(table for table in self.layout.tables if table.strategy != SELECTING))
 
     @property
     def draws(self) -> int:
         """How many draws of the choice one person can change."""
-        return sum(table.groups for table in self.layout.tables if table.way == SELECTING)
+        return sum(table.groups for table in self.layout.tables if table.strategy == SELECTING)
 
     @property
     def others(self) -> int:
         """How many draws of the other tables one person can change."""
-        return sum(table.way.touched(table) for table in self.rest.tables)
+        return sum(table.strategy.touched(table) for table in self.rest.tables)
 
     def importance(self, *, of_choice: bool) -> float:
         """The largest weight of a question that the choice answers, or of another one."""
         labels = [
             question.label
             for table in self.layout.tables
-            if (table.way == SELECTING) is of_choice
+            if (table.strategy == SELECTING) is of_choice
             for question, _ in table.questions
         ]
         found = [parameter(self.weights[label], "weight") for label in labels if label in self.weights]
@@ -90,7 +95,7 @@ class Splitter:
         """What is to be least: logarithms of the persons for an even chance and of the error of the rest."""
         needed, rest = [], 0.0
         for block, table, error in zip(noise.blocks, self.layout.tables, noise.errors, strict=True):
-            if table.way == SELECTING:
+            if table.strategy == SELECTING:
                 needed.append(math.log(persons_for(block.certified.mechanism.law, Fraction(1, 2))))
             else:
                 rest += error
@@ -102,13 +107,13 @@ class Splitter:
         """The mechanisms of these amounts, in the order of the tables."""
         rest = self.rest
         own = [weights_of(table, self.utility, self.weights) for table in rest.tables]
-        other = by_table(rest, amounts.rest, self.utility, own) if rest.tables else Noise((), ())
+        other = by_table(rest, amounts.rest, self.utility, own) if amounts.rest is not None else Noise((), ())
         others = iter(zip(other.blocks, other.errors, strict=True))
         blocks, errors = [], []
         for place, table in enumerate(self.layout.tables):
-            if table.way == SELECTING:
+            if table.strategy == SELECTING:
                 given = weights_of(table, self.utility, self.weights)
-                found = table.way.proposed(table, amounts.choice, self.utility, given)
+                found = table.strategy.proposed(table, amounts.choice, self.utility, given)
                 blocks.append(Block(found.certified, place, found.name, found.why))
                 errors.append(found.error)
             else:
@@ -118,15 +123,15 @@ class Splitter:
         return Noise(tuple(blocks), tuple(errors))
 
     def added(self) -> Amounts:
-        """Epsilons that add up: the best of a few shares for the choice, by how far its noise would reach."""
+        """Epsilons that add up: the best of a few shares for the choice, by where its noise would end."""
         epsilon, delta, draws = self.privacy.epsilon, self.privacy.delta * _SAFE / self.draws, self.draws
         if not self.rest.tables:
             return Amounts(ApproxDP(epsilon / draws, delta), None)
         first, second = self.importance(of_choice=True), self.importance(of_choice=False)
 
         def value(share: Fraction) -> float:
-            reach = support(ApproxDP(share * epsilon / draws, delta), 1.0)
-            return first * math.log(reach) - second * math.log(1 - share)
+            end = support(ApproxDP(share * epsilon / draws, delta), 1.0)
+            return first * math.log(end) - second * math.log(1 - share)
 
         best = min((Fraction(i, _SHARES) for i in range(1, _SHARES)), key=value)
         return Amounts(ApproxDP(best * epsilon / draws, delta), PureDP((1 - best) * epsilon))
@@ -153,9 +158,9 @@ class Splitter:
             parts.append(Declared(Gaussian(_rounded(1 / math.sqrt(2 * float(amounts.rest.rho)))), 1))
         return self._within(compose(parts, neighbours="add-remove"))
 
-    def _within(self, plan: Any) -> bool:
+    def _within(self, price: Price) -> bool:
         """Whether the point of the curve that a ledger is charged with is within the requirement."""
-        pair = plan.costs().pair()
+        pair = price.costs().pair()
         return pair is not None and pair[0] <= self.privacy.epsilon and pair[1] <= self.privacy.delta
 
     def largest(self, *, pure: bool) -> float:
@@ -182,33 +187,31 @@ class Splitter:
                 yield from self._largest(pure=pure)
 
     def _continuous(self) -> bool:
-        return all(table.way in (BY_GROUP, FOLLOWING) for table in self.rest.tables)
+        return all(table.strategy in (BY_GROUP, FOLLOWING) for table in self.rest.tables)
 
     def _largest(self, *, pure: bool) -> Iterator[Noise]:
         """The composed shape with as much for each draw as the accountant proves of the mechanisms themselves."""
         total = self.largest(pure=pure)
         for _ in range(_TRIES if total else 0):
             found = self.noise(self.composed(total, pure=pure))
-            if self._within(charge_of(found.blocks, self.layout)):
+            if self._within(price_of(found.blocks, self.layout)):
                 yield found
                 return
             total *= _SMALLER
 
 
-def with_selection(layout: Layout, privacy: Any, utility: Any, weights: Mapping[str, Number]) -> Noise:
+def with_selection(layout: Layout, privacy: Notion, utility: Utility, weights: Mapping[str, Number]) -> Noise:
     """The best noise that was found for a layout that chooses groups; the whole is proven to keep the requirement.
 
     Rule: all mechanisms are fixed before anything is drawn. The choice is one of them; the others are applied to groups
-    that it published, which is a choice of what is shown (`selecting.Following`). So the whole costs no more than the
+    that it published, which is a choice of what is shown (`selection.Following`). So the whole costs no more than the
     composition over what one person touches of each table, which is what is charged. [theory#composition-and-filters]
     """
-    require_delta(privacy)
-    splitter = Splitter(layout, privacy, utility, weights)
+    splitter = Splitter(layout, require_delta(privacy), utility, weights)
     best = min(splitter.tried(), key=splitter.merit, default=None)
     if best is None:
         return splitter.noise(splitter.added())
-    require_within(best.blocks, layout, privacy)
-    return best
+    return best.priced(layout, privacy)
 
 
 def _rounded(value: float) -> Fraction:

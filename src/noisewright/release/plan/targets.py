@@ -1,12 +1,13 @@
-"""What a plan may be asked for instead of one amount of privacy: targets or budgets for each output."""
+"""Targets or budgets for each output, which a plan may be asked for instead of one amount of privacy."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from noisewright.problem import numbers as exact
 from noisewright.problem.errors import InvalidInputError, InvalidPrivacyError, MechanismFileError
 from noisewright.problem.fields import (
     Flag,
@@ -25,17 +26,21 @@ from noisewright.problem.fields import (
 from noisewright.problem.numbers import show
 from noisewright.problem.privacy import REQUIREMENTS, SMALLEST_DELTA, ApproxDP, PureDP
 from noisewright.problem.records import Family, Record, record
-from noisewright.release.plan import design
-from noisewright.release.plan.design import Block
-from noisewright.release.plan.layout import Layout, Limits, layout_of
-from noisewright.release.plan.noise import widths
+from noisewright.release.plan.arranging import layout_of
+from noisewright.release.plan.design import require_served
+from noisewright.release.plan.layout import ContributionBounds, Layout
+from noisewright.release.plan.noise import Block, Price, price_within, widths
+from noisewright.release.plan.shares import weights_of
 
-AIMS: Family[Any] = Family("targets or budgets of a plan")
+if TYPE_CHECKING:
+    from noisewright.problem.privacy import Notion
+    from noisewright.problem.utilities import Utility
+    from noisewright.release.ask.question import Question
+
+AIMS: Family[Targets | Budgets] = Family("targets or budgets of a plan")
 """Every such thing by the name it has in files."""
 
 USUAL_CONFIDENCE = 0.95
-Answered = tuple[Any, Layout, tuple[Block, ...], Any]
-"""The requirement of a whole plan, its tables, its mechanisms, and the aims with what was found out about them."""
 
 _NEEDS = (
     "its error depends on how many rows a group has, which is not public. Ask its count and its sum instead and give"
@@ -75,7 +80,7 @@ class Targets(Record):
             found.append(float(short if far is None else max(short, far / self.wanted(name))))
         return max(found)
 
-    def _widths(self, blocks: Sequence[Block], layout: Layout) -> dict[str, tuple[Any, list[Fraction]]]:
+    def _widths(self, blocks: Sequence[Block], layout: Layout) -> dict[str, tuple[Question, list[Fraction]]]:
         """By question, how far each of its numbers is off: all of them within, with the confidence."""
         counts = {question.at_once for table in layout.tables for question, _ in table.questions}
         each = {count: widths(blocks, layout, self.level(count)) for count in counts}
@@ -85,13 +90,7 @@ class Targets(Record):
             for question, places in table.questions
         }
 
-    def answered(self, questions: Sequence[Any], limits: Limits, utility: Any, weights: Mapping[str, Any]) -> Answered:
-        """The smallest requirement that meets them, and the mechanisms."""
-        from noisewright.release.plan.smallest_budget import aimed  # which searches for what is described here
-
-        return aimed(questions, limits, self, utility)
-
-    def require_met(self, questions: Sequence[Any], blocks: Sequence[Block], layout: Layout) -> None:
+    def require_met(self, questions: Sequence[Question], blocks: Sequence[Block], layout: Layout) -> None:
         """Refuse targets of other questions than those of a plan, and mechanisms that do not reach them."""
         if [question.label for question in questions] != list(self.names):
             raise MechanismFileError("the targets of the plan are not those of its questions; plan again.")
@@ -100,7 +99,7 @@ class Targets(Record):
         if any(one is None or one > target for one, target in zip(far, self.widths, strict=True)):
             raise MechanismFileError("the mechanisms of the plan do not reach its targets; plan again.")
 
-    def require_agreed(self, privacy: Any) -> None:
+    def require_agreed(self, privacy: Notion) -> None:
         """Refuse a requirement of another delta than was asked for, and costs that are not one for each target."""
         if getattr(privacy, "delta", None) != self.delta or len(self.alone) not in (0, len(self.names)):
             raise MechanismFileError("the targets of the plan are not those that its requirement is for; plan again.")
@@ -121,14 +120,20 @@ class Targets(Record):
         return said
 
 
-def targets_of(questions: Sequence[Any], given: Any, confidence: Any, delta: Any, smallest_group: Any) -> Targets:
+def targets_of(
+    questions: Sequence[Question],
+    given: Mapping[str, exact.Number] | None,
+    confidence: exact.Number,
+    delta: exact.Number | None,
+    smallest_group: int | None,
+) -> Targets:
     """The targets of questions, read and checked; refuses what noise alone cannot reach."""
     if not isinstance(given, Mapping) or not given:
         raise InvalidInputError('targets is no mapping of names to half-widths; give targets={"count": 5}.')
     names = _in_order(given, questions, "targets")
     found = Targets(names, [given[name] for name in names], confidence, delta, smallest_group)
     for question in questions:
-        nothing = [Fraction(0)] * len(question.numbers)
+        nothing = [Fraction(0)] * len(question.aggregates)
         if question.promised(nothing, found.smallest_group) is None:
             advice = question.no_target or _NEEDS + (_SMALLEST if found.smallest_group is None else "")
             raise InvalidInputError(f"{question.label!r} cannot have a target: {advice}.", name=question.label)
@@ -139,6 +144,20 @@ def targets_of(questions: Sequence[Any], given: Any, confidence: Any, delta: Any
                 name=question.label,
             )
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What targets or budgets lead to: the requirement of the whole plan, its tables, its noise and its price.
+
+    `aims` are the targets or budgets with what was found out about them.
+    """
+
+    privacy: Notion
+    layout: Layout
+    blocks: tuple[Block, ...]
+    price: Price
+    aims: Targets | Budgets
 
 
 @record("budgets", AIMS, error=InvalidInputError)
@@ -175,28 +194,33 @@ class Budgets(Record):
             return type(first)(first.alpha, sums["epsilon"])
         return type(first)(*(sums[name] for name in first.amounts))
 
-    def answered(self, questions: Sequence[Any], limits: Limits, utility: Any, weights: Mapping[str, Any]) -> Answered:
+    def answered(
+        self,
+        questions: Sequence[Question],
+        limits: ContributionBounds,
+        utility: Utility,
+        weights: Mapping[str, exact.Number],
+    ) -> Answered:
         """The best mechanism of each question for its own budget."""
         layout = layout_of(questions, limits, apart=True)
         blocks = []
         for place, table in enumerate(layout.tables):
-            amount, touched = self.amounts[place], table.way.touched(table)
-            design.require_served(amount, utility)
+            amount, touched = self.amounts[place], table.strategy.touched(table)
+            require_served(amount, utility)
             each = amount if touched == 1 else amount.share(Fraction(1, touched))
-            found = table.way.proposed(table, each, utility, design.weights_of(table, utility, weights))
+            found = table.strategy.proposed(table, each, utility, weights_of(table, utility, weights))
             blocks.append(Block(found.certified, place, found.name, found.why))
         self.require_met(questions, blocks, layout)
-        design.require_within(blocks, layout, self.total)
-        return self.total, layout, tuple(blocks), self
+        return Answered(self.total, layout, tuple(blocks), price_within(blocks, layout, self.total), self)
 
-    def require_met(self, questions: Sequence[Any], blocks: Sequence[Block], layout: Layout) -> None:
+    def require_met(self, questions: Sequence[Question], blocks: Sequence[Block], layout: Layout) -> None:
         """Refuse budgets of other questions than those of a plan, and mechanisms that cost more than theirs."""
         if [question.label for question in questions] != list(self.names):
             raise MechanismFileError("the budgets of the plan are not those of its questions; plan again.")
         for block, table, amount in zip(blocks, layout.tables, self.amounts, strict=True):
-            design.require_within([replace(block, table=0)], Layout((table,)), amount)
+            price_within([replace(block, table=0)], Layout((table,)), amount)
 
-    def require_agreed(self, privacy: Any) -> None:
+    def require_agreed(self, privacy: Notion) -> None:
         """Refuse a requirement that is not what all budgets are together."""
         if privacy != self.total:
             raise MechanismFileError("the requirement of the plan is not the sum of its budgets; plan again.")
@@ -207,7 +231,7 @@ class Budgets(Record):
         return ["Budgets:", *(f"  {name}: {amount}" for name, amount in each)]
 
 
-def budgets_of(questions: Sequence[Any], given: Any) -> Budgets:
+def budgets_of(questions: Sequence[Question], given: Mapping[str, Notion] | None) -> Budgets:
     """The budgets of questions, read and checked: one for each."""
     if not isinstance(given, Mapping) or not given:
         raise InvalidInputError('budgets is no mapping of names to amounts; give budgets={"count": nw.PureDP(0.5)}.')
@@ -218,7 +242,7 @@ def budgets_of(questions: Sequence[Any], given: Any) -> Budgets:
     return Budgets(names, [given[name] for name in names])
 
 
-def _in_order(given: Mapping[str, Any], questions: Sequence[Any], where: str) -> list[str]:
+def _in_order(given: Mapping[str, object], questions: Sequence[Question], where: str) -> list[str]:
     """The names that were given, in the order of the questions; refuses those of no question."""
     known = [question.label for question in questions]
     if unknown := next((name for name in given if name not in known), None):
@@ -232,13 +256,15 @@ def _in_order(given: Mapping[str, Any], questions: Sequence[Any], where: str) ->
 class Wanted:
     """What `Dataset.plan` was given besides `privacy`, as it was given."""
 
-    targets: Any
-    confidence: Any
-    delta: Any
-    smallest_group: Any
-    budgets: Any
+    targets: Mapping[str, exact.Number] | None
+    confidence: exact.Number
+    delta: exact.Number | None
+    smallest_group: int | None
+    budgets: Mapping[str, Notion] | None
 
-    def aims(self, questions: Sequence[Any], privacy: Any, weights: Mapping[str, Any]) -> Any:
+    def aims(
+        self, questions: Sequence[Question], privacy: Notion | None, weights: Mapping[str, exact.Number]
+    ) -> Targets | Budgets | None:
         """Targets or budgets, read and checked; None where one amount for all was given.
 
         Raises InvalidInputError unless exactly one of privacy, targets and budgets was given.

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.fields import rational
@@ -19,10 +19,10 @@ from noisewright.problem.numbers import Number, show
 from noisewright.release.ask.estimates import TOO_FEW
 from noisewright.release.ask.histogram import BinCount, histogram
 from noisewright.release.plan.noise import widths
+from noisewright.release.plan.plan import Plan
 
 if TYPE_CHECKING:
-    from noisewright.release.dataset import Dataset
-    from noisewright.release.plan.plan import Plan
+    import pyarrow as pa
 
 _SMALLEST, _LARGEST = -20, 50
 _POWERS = [Fraction(2) ** power for power in range(_SMALLEST, _LARGEST + 1)]
@@ -69,12 +69,7 @@ def question(column: str) -> BinCount:
     return histogram(column, edges=EDGES, persons=True, name=f"bounds of {column}")
 
 
-def plan_for(dataset: Dataset, column: str, privacy: Any) -> Plan:
-    """The plan of the histogram; nothing is spent."""
-    return dataset.plan(question(column), privacy=privacy)
-
-
-def bounds_of(plan: Plan, answers: Any, keep: Fraction) -> Bounds:
+def bounds_of(plan: Plan, answers: pa.Table, keep: Fraction) -> Bounds:
     """What the released counts say about the bounds. Guarantees: returns for any counts, and looks at nothing else."""
     counts = [round(value) for value in answers["value"].to_pylist()]
     ((width,),) = widths(plan.blocks, plan.layout, 1 - _CHANCE / len(counts))

@@ -1,5 +1,6 @@
-"""From which charge a release draws, or which stored answer it gives: read off the ledger, asked again under its lock.
+"""Idempotence: from which charge a release draws, or which stored answer it gives, read off the ledger.
 
+It is asked again under the lock of the ledger.
 Of one plan, asked for by whoever and wherever at the same instant, one charges; asked for afresh, each that draws has a
 charge of its own. A charge of which nothing was drawn is finished before another one is made.
 """
@@ -7,17 +8,15 @@ charge of its own. A charge of which nothing was drawn is finished before anothe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from noisewright.ledger.charge import Charge
 from noisewright.ledger.idempotence import DRAWN, FAILED, UNDRAWN, Same, Seen
 from noisewright.ledger.ledger import Ledger
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.records import digest
-from noisewright.release.plan.layout import Layout
-
-if TYPE_CHECKING:
-    from noisewright.release.plan.plan import Plan
+from noisewright.release.plan.layout import Layout, Numbers
+from noisewright.release.plan.plan import Plan
 
 _AFRESH = " with fresh=True, --fresh at the command line,"
 FINISH = tuple(
@@ -87,7 +86,7 @@ def _of_somebody_else(plan: Plan, same: Same) -> Kept:
 
 def same_of(plan: Plan, ledger: Ledger) -> Same:
     """The charges of a plan in a ledger. What they share is worked out here, once for a release."""
-    return Same(ledger, undrawn(plan), lambda: plan.charge, lambda answer: numbers_of(plan.layout, answer))
+    return Same(ledger, undrawn(plan), plan.price, lambda answer: numbers_of(plan.layout, answer))
 
 
 def standing_of(plan: Plan, ledger: Ledger) -> Mapping[int, str]:
@@ -113,7 +112,13 @@ def stored(seen: Seen) -> Kept | None:
     return seen.answer
 
 
-def numbers_of(layout: Layout, answer: Any) -> list[Any] | None:
+def stored_form(layout: Layout, numbers: Numbers) -> list[Any]:
+    """Released numbers as they stand in a ledger; `numbers_of` reads them back."""
+    parts = zip(layout.tables, layout.split_released(numbers), strict=True)
+    return [value for table, part in parts for value in table.strategy.stored(part)]
+
+
+def numbers_of(layout: Layout, answer: object) -> list[Any] | None:
     """The released numbers in what a ledger holds beside a charge; None for what no release of a layout stores.
 
     Guarantees: raises nothing, whatever somebody wrote there.
@@ -122,6 +127,6 @@ def numbers_of(layout: Layout, answer: Any) -> list[Any] | None:
         return None
     try:
         parts = zip(layout.tables, layout.split_released(answer), strict=True)
-        return [value for table, part in parts for value in table.way.restored(table, part)]
+        return [value for table, part in parts for value in table.strategy.restored(table, part)]
     except (TypeError, ValueError):
         return None

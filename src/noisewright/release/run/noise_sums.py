@@ -30,6 +30,7 @@ _SMALLEST = 1e-10
 _SHARE = 0.004
 _FINEST = 1e-5
 _MOST_POINTS = 1 << 24
+Chances = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,8 +77,8 @@ def half_width_of(terms: Sequence[Term], confidence: Fraction) -> Fraction:
     unit = min(fine)
     steps = [max(1, int(own / unit)) for own in fine]
     laws = [_on_grid(term, step * unit) for term, step in zip(terms, steps, strict=True)]
-    reach, wrapped = _reach(terms, laws, steps, unit, std)
-    length = 1 << math.ceil(math.log2(2 * reach / unit))
+    radius, wrapped = _radius(terms, laws, steps, unit, std)
+    length = 1 << math.ceil(math.log2(2 * radius / unit))
     spectrum = np.ones(length // 2 + 1)
     for term, law, step in zip(terms, laws, steps, strict=True):
         spectrum *= np.fft.rfft(_around(law, step, length)).real ** term.count
@@ -100,30 +101,30 @@ def _on_grid(term: Term, step: float) -> Any:
     return np.bincount((sizes + 0.5).astype(np.int64), weights=term.sizes.masses)
 
 
-def _around(law: Any, step: int, length: int) -> Any:
+def _around(law: Chances, step: int, length: int) -> Any:
     """Half of each chance to either side of zero, on a circle."""
     places = np.arange(len(law)) * step
     found = np.bincount(places % length, weights=law / 2, minlength=length)
     return found + np.bincount(-places % length, weights=law / 2, minlength=length)
 
 
-def _reach(
-    terms: Sequence[Term], laws: Sequence[Any], steps: Sequence[int], unit: float, std: float
+def _radius(
+    terms: Sequence[Term], laws: Sequence[Chances], steps: Sequence[int], unit: float, std: float
 ) -> tuple[float, float]:
     """A distance, and at least the chance that the sum goes beyond it.
 
     Rule: P(|S| > r) <= 2 e^{-t r} E e^{t S} for every t, and the moments of independent terms multiply.
     [theory#errors-of-several-numbers]
     """
-    reach = 16 * std
+    radius = 16 * std
     while True:
         best = 1.0
         for rate in (0.5 / std, 0.9 / std, 1.2 / std, 1.35 / std, 2 / std, 4 / std):
-            total = math.log(2) - rate * reach
+            total = math.log(2) - rate * radius
             for term, law, step in zip(terms, laws, steps, strict=True):
                 powers = np.minimum(np.arange(len(law)) * (step * unit * rate), 700)
                 total += term.count * math.log(float(law @ np.cosh(powers)))
             best = min(best, math.exp(min(total, 0.0)))
-        if best <= _LEFT_OUT / 10 or 2 * reach / unit > _MOST_POINTS:
-            return reach, best
-        reach *= 2
+        if best <= _LEFT_OUT / 10 or 2 * radius / unit > _MOST_POINTS:
+            return radius, best
+        radius *= 2

@@ -1,4 +1,4 @@
-"""Answers made tidy on request, after they were released: non-negative, whole, and with totals that add up.
+"""Post-processing of answers on request: made non-negative, integers, and with totals that add up.
 
 It costs nothing, changes nothing that is stored, and stands beside the answers as they were drawn. Every interval
 comes first: that of a number by itself, or of the linear map that makes totals add up; it is cut to what the truth can
@@ -11,22 +11,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
 
 from noisewright.problem.errors import InvalidInputError, InvalidQueryError
 from noisewright.problem.fields import is_list
-from noisewright.release.ask.estimates import Between, Estimate
-from noisewright.release.plan.strategies.by_group import BY_GROUP
-from noisewright.release.plan.strategies.selection import FOLLOWING
+from noisewright.release.ask.estimates import Estimate, Interval
+from noisewright.release.ask.question import Question
+from noisewright.release.plan.noise import widths
+from noisewright.release.plan.plan import Plan
+from noisewright.release.plan.strategies.by_group import ByGroup
 from noisewright.release.run.totals import Family, families_of
+from noisewright.release.stage.aggregates import Aggregate
 
-if TYPE_CHECKING:
-    from noisewright.release.plan.plan import Plan
-
+CONFIDENCE = Fraction(19, 20)
 NON_NEGATIVE, INTEGERS, TOTALS = STEPS = ("non-negative", "integers", "totals")
 
 
-def steps_of(post: Any) -> tuple[str, ...]:
+def steps_of(post: Sequence[str]) -> tuple[str, ...]:
     """What is asked for, checked, each once."""
     listed = list(post) if is_list(post) else [post]
     unknown = next((step for step in listed if step not in STEPS), None)
@@ -35,17 +35,34 @@ def steps_of(post: Any) -> tuple[str, ...]:
     return tuple(step for step in STEPS if step in listed)
 
 
-class Tidying:
+def half_widths_of(plan: Plan) -> dict[str, list[Fraction]]:
+    """By question, how far each of its numbers may be from the truth: all of them within, 95 times in 100."""
+    counts = {question.at_once for question in plan.questions}
+    each = {count: widths(plan.blocks, plan.layout, 1 - (1 - CONFIDENCE) / count) for count in counts}
+    return {
+        question.label: [each[question.at_once][place][i] for i in places]
+        for place, table in enumerate(plan.layout.tables)
+        for question, places in table.questions
+    }
+
+
+def post_processing_of(plan: Plan, post: Sequence[str]) -> PostProcessing | None:
+    """What `post` will do to the answers, worked out before anything is spent; None where nothing is asked for."""
+    steps = steps_of(post)
+    return PostProcessing(plan, steps, half_widths_of(plan), CONFIDENCE) if steps else None
+
+
+class PostProcessing:
     """What will be done to the answers of a plan, worked out before anything is spent.
 
     Raises InvalidQueryError for totals that nothing was asked for or whose half-widths cannot be said.
     """
 
     def __init__(
-        self, plan: Plan, steps: Sequence[str], reaches: Mapping[str, Sequence[Fraction]], confidence: Fraction
+        self, plan: Plan, steps: Sequence[str], half_widths: Mapping[str, Sequence[Fraction]], confidence: Fraction
     ) -> None:
         self.steps = steps
-        self._plan, self._reaches = plan, reaches
+        self._plan, self._half_widths = plan, half_widths
         self._families = families_of(plan, confidence) if TOTALS in self.steps else []
         if TOTALS in self.steps and not self._families:
             raise InvalidQueryError(
@@ -62,14 +79,14 @@ class Tidying:
         found = {}
         for place, table in enumerate(self._plan.layout.tables):
             for question, places in table.questions:
-                if question.plain and table.way in (BY_GROUP, FOLLOWING):
-                    own = [row[places[0]] for _, row in table.way.groups(table, parts[place])]
+                if question.plain and isinstance(table.strategy, ByGroup):
+                    own = [row[places[0]] for _, row in table.strategy.groups(table, parts[place])]
                     alone = self._alone(question, own)
                     found[question.label] = done.get((place, places[0]), alone)
         return found
 
-    def _alone(self, question: Any, values: Sequence[int]) -> list[Estimate]:
-        number, width = question.numbers[0], self._reaches[question.label][0]
+    def _alone(self, question: Question, values: Sequence[int]) -> list[Estimate]:
+        number, width = question.aggregates[0], self._half_widths[question.label][0]
         return [self._estimate(number, Fraction(v), width, self._possible(Fraction(v), number)) for v in values]
 
     def _family(self, family: Family, parts: Sequence[Sequence[int]]) -> dict[tuple[int, int], list[Estimate]]:
@@ -77,7 +94,7 @@ class Tidying:
         values = [
             value
             for place, i in family.members
-            for value in parts[place][i :: len(self._plan.layout.tables[place].numbers)]
+            for value in parts[place][i :: len(self._plan.layout.tables[place].aggregates)]
         ]
         middle = tree.adjusted(values)
         chosen = self._chosen(family, middle)
@@ -98,28 +115,28 @@ class Tidying:
                         found[n] = value
         return found
 
-    def _shared(self, values: Sequence[Fraction], total: Fraction, number: Any) -> list[Fraction]:
+    def _shared(self, values: Sequence[Fraction], total: Fraction, number: Aggregate) -> list[Fraction]:
         """The nearest values of a sum, non-negative and whole where that is asked for."""
         moved = nearest_with_sum(values, total, non_negative=self._cut(number))
         return whole_with_sum(moved, total) if self._whole(number) else moved
 
-    def _estimate(self, number: Any, middle: Fraction, width: Fraction, value: Fraction) -> Estimate:
+    def _estimate(self, number: Aggregate, middle: Fraction, width: Fraction, value: Fraction) -> Estimate:
         low, high = middle - width, middle + width
         if self._whole(number) and math.ceil(low) <= math.floor(high):
             low, high = Fraction(math.ceil(low)), Fraction(math.floor(high))
         if self._cut(number):
             low, high = max(Fraction(0), low), max(Fraction(0), high)
-        return Between(value * number.unit, low * number.unit, high * number.unit)
+        return Interval(value * number.unit, low * number.unit, high * number.unit)
 
-    def _possible(self, value: Fraction, number: Any) -> Fraction:
+    def _possible(self, value: Fraction, number: Aggregate) -> Fraction:
         """The nearest value that the truth can have, as far as that is asked for."""
         kept = max(Fraction(0), value) if self._cut(number) else value
         return Fraction(math.floor(kept + Fraction(1, 2))) if self._whole(number) else kept
 
-    def _cut(self, number: Any) -> bool:
+    def _cut(self, number: Aggregate) -> bool:
         return NON_NEGATIVE in self.steps and number.never_negative
 
-    def _whole(self, number: Any) -> bool:
+    def _whole(self, number: Aggregate) -> bool:
         return INTEGERS in self.steps and number.unit.denominator == 1
 
 

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,16 +25,13 @@ from noisewright.numerics.balls import precision, upper
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.utilities import SquaredError
-from noisewright.release.plan.layout import Limits, Table
-from noisewright.release.plan.noise import widths
-from noisewright.release.plan.strategies.by_group import BY_GROUP, errors_of
+from noisewright.release.plan.layout import AnswerTable, ContributionBounds
+from noisewright.release.plan.noise import errors_of, widths
+from noisewright.release.plan.plan import Plan
+from noisewright.release.plan.strategies.by_group import BY_GROUP
 from noisewright.release.run.noise_sums import Sizes, Term, half_width_of, sizes_of
-from noisewright.release.stage.aggregates import Persons, Rows
+from noisewright.release.stage.aggregates import Aggregate, Persons, Rows
 from noisewright.release.stage.groupings import Grouping
-
-if TYPE_CHECKING:
-    from noisewright.release.plan.plan import Plan
-
 
 _DIGITS = 10**12
 _MOST_WORK = 50_000_000
@@ -218,9 +215,6 @@ def _decimals(weights: Sequence[float]) -> list[Fraction]:
     return found
 
 
-# Which numbers of a plan add up to which, and how far each is off after they were made to.
-
-
 _ROUNDING = 10
 _SAME = 1e-9
 _DEPENDENT = (
@@ -233,7 +227,7 @@ _DEPENDENT = (
 class Family:
     """One number asked for nested groups: where it stands (table, place in its group), the tree, the half-widths."""
 
-    number: Any
+    number: Aggregate
     members: tuple[tuple[int, int], ...]
     tree: Tree
     widths: tuple[Fraction, ...]
@@ -245,12 +239,12 @@ def families_of(plan: Plan, confidence: Fraction) -> list[Family]:
     Asking for totals says that the listed groups hold every row that the total counts. Where the limits of a person
     make totals differ from the sums of their parts, totals are the sums, and their own answers do not count.
     """
-    asked: dict[Any, list[tuple[int, int]]] = defaultdict(list)
+    asked: dict[Aggregate, list[tuple[int, int]]] = defaultdict(list)
     names: dict[tuple[int, int], str] = {}
     for place, table in enumerate(plan.layout.tables):
         for question, places in table.questions:
-            if question.plain and table.way == BY_GROUP and (place, places[0]) not in names:
-                asked[question.numbers[0]].append((place, places[0]))
+            if question.plain and table.strategy == BY_GROUP and (place, places[0]) not in names:
+                asked[question.aggregates[0]].append((place, places[0]))
                 names[place, places[0]] = question.label
     found = []
     for number, members in asked.items():
@@ -277,7 +271,11 @@ def _connected(parents: Sequence[int | None]) -> list[list[int]]:
 
 
 def _family(
-    plan: Plan, number: Any, members: Sequence[tuple[int, int]], parents: Sequence[int | None], confidence: Fraction
+    plan: Plan,
+    number: Aggregate,
+    members: Sequence[tuple[int, int]],
+    parents: Sequence[int | None],
+    confidence: Fraction,
 ) -> Family:
     tables = [plan.layout.tables[place] for place, _ in members]
     laws = [_law(plan, place, i) for place, i in members]
@@ -293,7 +291,7 @@ def _family(
     return Family(number, tuple(members), tree, tuple(found))
 
 
-def _width(tree: Tree, row: Any, laws: Sequence[Law], confidence: Fraction) -> Fraction | None:
+def _width(tree: Tree, row: NDArray[np.float64], laws: Sequence[Law], confidence: Fraction) -> Fraction | None:
     """How far an answer is off after the map; None where the map leaves it as it is."""
     terms, bias = [], 0.0
     for place, law in enumerate(laws):
@@ -307,7 +305,9 @@ def _width(tree: Tree, row: Any, laws: Sequence[Law], confidence: Fraction) -> F
     return found + Fraction(rounded_up(Fraction(bias)))
 
 
-def _counting(number: Any, tables: Sequence[Table], parents: Sequence[int | None], limits: Limits) -> list[bool]:
+def _counting(
+    number: Aggregate, tables: Sequence[AnswerTable], parents: Sequence[int | None], limits: ContributionBounds
+) -> list[bool]:
     """Of each table, whether its own answers are about the same truth as the sums of its parts.
 
     Raises InvalidQueryError where a table has parts in two tables, and they are about different truths.
@@ -331,7 +331,7 @@ def _ancestors(place: int, parents: Sequence[int | None]) -> list[int]:
     return [] if above is None else [above, *_ancestors(above, parents)]
 
 
-def _exact(number: Any, coarse: Table, fine: Table, limits: Limits) -> bool:
+def _exact(number: Aggregate, coarse: AnswerTable, fine: AnswerTable, limits: ContributionBounds) -> bool:
     """Whether a total is the sum of its parts also after the rows of a person were limited.
 
     Rule: with one row per person nothing is left out. Otherwise a person who counts with 1 in all and in one group at
@@ -340,7 +340,7 @@ def _exact(number: Any, coarse: Table, fine: Table, limits: Limits) -> bool:
     """
     if limits.one_row_per_person:
         return True
-    once = all(number.extent(table.rows) == 1 for table in (coarse, fine))
+    once = all(number.sensitivity(table.rows) == 1 for table in (coarse, fine))
     return number in (Rows(), Persons()) and once and coarse.grouping.count == fine.groups == 1
 
 
@@ -371,7 +371,7 @@ def _law(plan: Plan, place: int, i: int) -> Law:
     table, joint = plan.layout.tables[place], plan.blocks[0].table is None
     mechanism = plan.blocks[0 if joint else place].certified.mechanism
     start = sum(other.count for other in plan.layout.tables[:place]) if joint else 0
-    rows = range(start + i, start + table.count, len(table.numbers)) if joint else range(i, i + 1)
+    rows = range(start + i, start + table.count, len(table.aggregates)) if joint else range(i, i + 1)
     one = not hasattr(mechanism.query, "dimension")
     spread = Spread(PartTail(mechanism)) if one else _spread(mechanism, rows)
     std = math.sqrt(errors_of(mechanism, SquaredError())[0 if one else rows[0]])
@@ -383,7 +383,7 @@ def _law(plan: Plan, place: int, i: int) -> Law:
         return Law(steps, spread.factor, spread.offset + (spread.factor / 2 if spread.factor > 1 else 0))
 
 
-def _require_symmetric(tail: Any) -> None:
+def _require_symmetric(tail: object) -> None:
     """Refuse noise of a plan made elsewhere whose errors are not as likely to either side."""
     if isinstance(tail, PartTail):
         law = tail.part.errors.density

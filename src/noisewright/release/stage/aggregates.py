@@ -1,6 +1,6 @@
-"""The whole numbers that are summed in every group, and what one person can change of each.
+"""The integers that are summed in every group: what each row adds, and what one person can change of each.
 
-| number | one row adds | one person with r rows changes it by at most |
+| aggregate | one row adds | one person with r rows changes it by at most |
 |---|---|---|
 | rows | 1 | r |
 | persons | 1 for the first row of a person | 1 |
@@ -14,21 +14,27 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
-from noisewright.problem.errors import InvalidQueryError
+from noisewright.problem.errors import InvalidQueryError, InvalidTableError
 from noisewright.problem.fields import Flag, Pair, Text, derived, flag, only, pair, text
 from noisewright.problem.numbers import show
 from noisewright.problem.records import Family, Record, keep, record
 from noisewright.release.stage.ranges import Range
+from noisewright.release.table.names import require_column
 
-NUMBERS: Family[Any] = Family("a number of a group")
-"""Every number by the name it has in files."""
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+    from noisewright.release.engines.base import Engine
+
+AGGREGATES: Family[Aggregate] = Family("an aggregate of a group")
+"""Every aggregate by the name it has in files."""
 _ONE = Fraction(1)
 
 
-class Number(Record):
-    """One whole number of each group: how far a person moves it, and what one unit of it is worth."""
+class Aggregate(Record):
+    """One integer of each group: what it reads, what a row adds, how far a person moves it, and what one is worth."""
 
     __slots__ = ()
     word = ""
@@ -36,7 +42,7 @@ class Number(Record):
     of_persons = False
     """Whether each person in the group is one term of it, whose size has nothing to do with how many rows count."""
 
-    def extent(self, rows: int) -> int:
+    def sensitivity(self, rows: int) -> int:
         """The most that a person with so many rows in the group can change it by, either way."""
         return rows
 
@@ -50,9 +56,33 @@ class Number(Record):
         """Whether the truth is at least 0, whatever the data."""
         return False
 
+    def require(self, table: ir.Table) -> None:
+        """Refuse a table, by its schema alone, that has not what it reads."""
 
-@record("rows", NUMBERS)
-class Rows(Number):
+    def term(self, table: ir.Table, engine: Engine) -> ir.Value | None:
+        """What one row adds to it, an integer that no value makes fail; None if rows or persons are counted."""
+        return None
+
+
+class OfColumn(Aggregate):
+    """An aggregate of a column of numbers."""
+
+    __slots__ = ()
+    column: Text
+
+    def require(self, table: ir.Table) -> None:
+        require_column(table, self.column)
+        kind = table[self.column].type()
+        if not (kind.is_numeric() or kind.is_boolean() or kind.is_string()):
+            raise InvalidTableError(
+                f"{self.column!r} holds {kind}, and the question needs numbers; derive a column of numbers with"
+                " dataset.mutate(...), such as the year of a date.",
+                column=self.column,
+            )
+
+
+@record("rows", AGGREGATES)
+class Rows(Aggregate):
     """How many rows the group has."""
 
     word = "rows"
@@ -62,14 +92,14 @@ class Rows(Number):
         return True
 
 
-@record("persons", NUMBERS)
-class Persons(Number):
+@record("persons", AGGREGATES)
+class Persons(Aggregate):
     """How many different persons have a row in the group."""
 
     word = "persons"
     of_persons = True
 
-    def extent(self, rows: int) -> int:
+    def sensitivity(self, rows: int) -> int:
         return 1
 
     @property
@@ -77,8 +107,8 @@ class Persons(Number):
         return True
 
 
-@record("present", NUMBERS)
-class Present(Number):
+@record("present", AGGREGATES)
+class Present(OfColumn):
     """How many rows have a value in the column."""
 
     column: Text = text()
@@ -88,9 +118,15 @@ class Present(Number):
     def never_negative(self) -> bool:
         return True
 
+    def term(self, table: ir.Table, engine: Engine) -> ir.Value:
+        from noisewright.release.stage.expressions import literal, number_of
 
-@record("total", NUMBERS)
-class Total(Number):
+        there = number_of(table[self.column], engine).notnull()
+        return there.ifelse(literal(1), literal(0))
+
+
+@record("total", AGGREGATES)
+class Total(OfColumn):
     """The sum of the values, or of their distances to the centre of the range."""
 
     column: Text = text()
@@ -98,8 +134,8 @@ class Total(Number):
     centred: Flag = flag()
     word = "sum"
 
-    def extent(self, rows: int) -> int:
-        return rows * (self.range.reach if self.centred else self.range.largest)
+    def sensitivity(self, rows: int) -> int:
+        return rows * (self.range.radius if self.centred else self.range.largest)
 
     @property
     def unit(self) -> Fraction:
@@ -109,12 +145,18 @@ class Total(Number):
     def never_negative(self) -> bool:
         return not self.centred and self.range.first >= 0
 
+    def term(self, table: ir.Table, engine: Engine) -> ir.Value:
+        from noisewright.release.stage.expressions import double_of, index_of
 
-@record("partial", NUMBERS)
-class Partial(Number):
+        centre = self.range.centre if self.centred else 0
+        return index_of(double_of(table[self.column], engine), self.range, engine, less=centre, missing=0)
+
+
+@record("partial", AGGREGATES)
+class Partial(OfColumn):
     """The sum of persons' sums: all rows of a person in the group are added, and what comes out is clamped.
 
-    Guarantees: one person changes it by at most `extent`, whatever the rows are and however many.
+    Guarantees: one person changes it by at most `sensitivity`, whatever the rows are and however many.
     """
 
     column: Text = text()
@@ -141,7 +183,7 @@ class Partial(Number):
             )
         keep(self, first=first, last=last)
 
-    def extent(self, rows: int) -> int:
+    def sensitivity(self, rows: int) -> int:
         return max(abs(self.first), abs(self.last))
 
     @property
@@ -152,18 +194,29 @@ class Partial(Number):
     def never_negative(self) -> bool:
         return self.first >= 0 or self.range.first >= 0
 
+    def term(self, table: ir.Table, engine: Engine) -> ir.Value:
+        from noisewright.release.stage.expressions import double_of, index_of
 
-@record("squares", NUMBERS)
-class Squares(Number):
+        return index_of(double_of(table[self.column], engine), self.range, engine, missing=0)
+
+
+@record("squares", AGGREGATES)
+class Squares(OfColumn):
     """The sum of squared distances to the centre, each less half of the largest one."""
 
     column: Text = text()
     range: Range = only(Range)
     word = "sum of squares"
 
-    def extent(self, rows: int) -> int:
-        return rows * (self.range.reach**2 - self.range.half_square)
+    def sensitivity(self, rows: int) -> int:
+        return rows * (self.range.radius**2 - self.range.half_square)
 
     @property
     def unit(self) -> Fraction:
         return self.range.unit**2
+
+    def term(self, table: ir.Table, engine: Engine) -> ir.Value:
+        from noisewright.release.stage.expressions import double_of, index_of, literal
+
+        distance = index_of(double_of(table[self.column], engine), self.range, engine, less=self.range.centre)
+        return (distance * distance - literal(self.range.half_square)).fill_null(0)

@@ -1,4 +1,4 @@
-"""Limiting what a person has: at most so many rows in a group, and at most so many groups.
+"""Contribution bounding, limiting what a person has: at most so many rows in a group, and at most so many groups.
 
 Which rows stay is a function of the person's own rows and of the salt, so that nobody else's rows depend on whether a
 person is there; it holds for every salt, and a fresh one for each release spreads what is lost. Identical rows of a
@@ -15,7 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import TYPE_CHECKING
 
 import ibis
 import numpy as np
@@ -23,6 +23,9 @@ from numpy.typing import NDArray
 
 from noisewright.release.engines.base import Engine, Local, is_local
 from noisewright.release.stage.rows import GROUP, UNIT
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
 
 Whole = NDArray[np.int64]
 _LARGEST_WORD = 2**63
@@ -32,7 +35,7 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-def rows_in_engine(rows: Any, salt: str, most_rows: int, most_groups: int, engine: Engine) -> Any:
+def rows_in_engine(rows: ir.Table, salt: str, most_rows: int, most_groups: int, engine: Engine) -> ir.Table:
     """The rows that stay, by windows.
 
     Rows are ordered by (hash of salt, unit, group, content, copy number), content, copy number: ROW_NUMBER over an
@@ -50,14 +53,14 @@ def rows_in_engine(rows: Any, salt: str, most_rows: int, most_groups: int, engin
     return ranked.filter(ranked.r < most_rows)
 
 
-def groups_in_engine(persons: Any, salt: str, most_groups: int, engine: Engine) -> Any:
+def groups_in_engine(persons: ir.Table, salt: str, most_groups: int, engine: Engine) -> ir.Table:
     """Of one row for each person in each group, those that stay: the very groups that `rows_in_engine` keeps."""
     hashed = persons.mutate(gh=engine.hash_of(_text(salt, persons, engine)))
     ranked = hashed.mutate(g=ibis.row_number().over(group_by=[UNIT], order_by=["gh", GROUP]))
     return ranked.filter(ranked.g < most_groups)
 
 
-def slice_of(rows: Any, own: int, slices: int, engine: Engine) -> Any:
+def slice_of(rows: ir.Table, own: int, slices: int, engine: Engine) -> ir.Table:
     """The rows of one of so many slices of persons: all rows of a person are in the same slice, whoever else is there.
 
     Whole units are told apart by their remainder, texts by the slot that the engine gives to their bytes.
@@ -69,12 +72,12 @@ def slice_of(rows: Any, own: int, slices: int, engine: Engine) -> Any:
     return rows.filter(_local(engine).slot_of(rows[UNIT], slices) == own)
 
 
-def rows_to_hold(table: Any, engine: Engine) -> int:
+def rows_to_hold(table: ir.Table, engine: Engine) -> int:
     """How many rows of a table may have to be in the memory of this process; none of an engine that works elsewhere."""
     return int(engine.fetch(table.agg(n=table.count()))["n"][0].as_py()) if engine.in_process else 0
 
 
-def persons_among(rows: Any, engine: Engine) -> int:
+def persons_among(rows: ir.Table, engine: Engine) -> int:
     """How many different units rows have, exactly."""
     return int(engine.fetch(rows.agg(n=rows[UNIT].nunique()))["n"][0].as_py())
 
@@ -91,20 +94,20 @@ def slices_for(rows: int, at_once: int, *, whole: bool) -> int:
     return next(n for n in count(max(least, 3)) if n != 5 and all(n % d for d in range(2, math.isqrt(n) + 1)))
 
 
-def _text(salt: str, rows: Any, engine: Engine) -> Any:
+def _text(salt: str, rows: ir.Table, engine: Engine) -> ir.Value:
     return _joined([ibis.literal(salt), _unit_text(rows, engine), rows[GROUP].cast("string")])
 
 
-def _unit_text(rows: Any, engine: Engine) -> Any:
+def _unit_text(rows: ir.Table, engine: Engine) -> ir.Value:
     return engine.digits_of(rows[UNIT]) if rows[UNIT].type().is_binary() else rows[UNIT].cast("string")
 
 
-def worded(rows: Any, engine: Engine) -> Any:
+def worded(rows: ir.Table, engine: Engine) -> ir.Table:
     """Rows with a word in place of each unit of text: a function of the unit alone, whoever else is there."""
     return rows.mutate(**{UNIT: _local(engine).word_of(rows[UNIT])})
 
 
-def numbered(rows: Any, engine: Engine) -> Any:
+def numbered(rows: ir.Table, engine: Engine) -> ir.Table:
     """Rows with the place of each unit among all units instead of it, and its word beside it.
 
     Guarantees: two rows have the same place exactly where they have the same unit. Places depend on who else is there,
@@ -119,7 +122,7 @@ def _local(engine: Engine) -> Local:
     return engine
 
 
-def _joined(parts: Sequence[Any]) -> Any:
+def _joined(parts: Sequence[ir.Value]) -> ir.Value:
     return ibis.literal(",").join(list(parts))
 
 
@@ -214,7 +217,7 @@ def _ranks(run: NDArray[np.intp], word: Whole, group: Whole, content: Sequence[W
     return ranks
 
 
-def _places(sorted_runs: NDArray[Any]) -> NDArray[np.intp]:
+def _places(sorted_runs: NDArray[np.generic]) -> NDArray[np.intp]:
     """0, 1, 2, ... within each run of equal values."""
     starts = np.flatnonzero(np.r_[True, sorted_runs[1:] != sorted_runs[:-1]])
     sizes = np.diff(np.r_[starts, len(sorted_runs)])

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from datetime import date
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from noisewright.problem.errors import InvalidQueryError
+from noisewright.problem import numbers as exact
+from noisewright.problem.errors import InvalidQueryError, InvalidTableError
 from noisewright.problem.fields import Flag, Spec, Text, flag, one_of, only, optional, rational, text, tuple_of
 from noisewright.problem.numbers import show
 from noisewright.problem.records import Family, Record, record
 from noisewright.release.stage.times import TimeBins
 from noisewright.release.table.keys import MOST_GROUPS, Keys
+from noisewright.release.table.names import require_column
+
+if TYPE_CHECKING:
+    import ibis.expr.datatypes as dt
+    import ibis.expr.types as ir
+
+    from noisewright.release.engines.base import Engine
 
 _MOST_EDGES = 2000
 
@@ -36,7 +46,7 @@ class Bins(Record):
         """How many bins there are."""
         return len(self.edges) - 1
 
-    def refusal(self, kind: Any) -> str | None:
+    def refusal(self, kind: dt.DataType) -> str | None:
         """Why a column of this type (of Ibis) has no such bins; None if it has."""
         if kind.is_date() or kind.is_timestamp():
             return f'it holds {kind}; give every="month" and so on, with start and end, instead of edges'
@@ -49,6 +59,20 @@ class Bins(Record):
         ends = [show(edge) for edge in self.edges]
         last = len(ends) - 2
         return tuple(f"[{ends[i]}, {ends[i + 1]}{']' if i == last else ')'}" for i in range(len(ends) - 1))
+
+    def place_of(self, column: ir.Value, engine: Engine) -> ir.Value:
+        """The place of the bin that holds a value of a column; NULL where none does.
+
+        Doubles are compared with the least double at or above each edge, so that every comparison is exact.
+        """
+        from noisewright.release.stage.expressions import first_below, number_of
+
+        number = number_of(column, engine)
+        ends = [least_double(edge) for edge in self.edges]
+        top = float(self.edges[-1])
+        inside = (number >= ends[0]) & (number <= (top if top <= self.edges[-1] else _below(ends[-1])))
+        inside = number.notnull() if self.clamped else inside
+        return first_below(number, ends[1:-1], inside)
 
     def __str__(self) -> str:
         return f"{self.count} bins of {self.column}"
@@ -92,6 +116,17 @@ class Grouping(Record):
         """The columns that name a group in an answer."""
         return (*self.key_columns, *((self.bins.column,) if self.bins else ()))
 
+    def require(self, table: ir.Table) -> None:
+        """Refuse a table, by its schema alone, that has no such keys or bins."""
+        for column in self.key_columns:
+            require_column(table, column)
+        if self.keys is not None:
+            self.keys.require(table)
+        if self.bins is not None:
+            require_column(table, self.bins.column)
+            if (refusal := self.bins.refusal(table[self.bins.column].type())) is not None:
+                raise InvalidTableError(f"{self.bins.column!r}: {refusal}.", column=self.bins.column)
+
     def labels(self) -> list[tuple[Any, ...]]:
         """Of each group, in the order of keys and then of bins, the values that name it."""
         rows: tuple[tuple[Any, ...], ...] = self.keys.rows if self.keys else ((),)
@@ -104,7 +139,14 @@ class Grouping(Record):
         return " by ".join(parts) or "everything"
 
 
-def bins_of(column: str, edges: Any, every: str | None, start: Any, end: Any, zone: str | None) -> Bins | TimeBins:
+def bins_of(
+    column: str,
+    edges: Iterable[exact.Number] | None,
+    every: str | None,
+    start: date | str | None,
+    end: date | str | None,
+    zone: str | None,
+) -> Bins | TimeBins:
     """Bins of numbers or of times, whichever was asked for; refuses half of one and half of the other."""
     if every is None:
         if edges is None or (start, end, zone) != (None, None, None):
@@ -121,3 +163,7 @@ def least_double(edge: Fraction) -> float:
     """The least double that is not below an edge: a double is at or above the edge where it is at or above this."""
     near = float(edge)
     return near if Fraction(near) >= edge else math.nextafter(near, math.inf)
+
+
+def _below(end: float) -> float:
+    return math.nextafter(end, -math.inf)

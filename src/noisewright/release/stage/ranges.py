@@ -55,7 +55,7 @@ class Range(Record):
         return self.step
 
     @property
-    def reach(self) -> int:
+    def radius(self) -> int:
         """How far a whole number can be from the centre."""
         return max(self.last - self.centre, self.centre - self.first)
 
@@ -67,7 +67,7 @@ class Range(Record):
     @property
     def half_square(self) -> int:
         """What is taken off each square of a distance to the centre, so that squares move both ways alike."""
-        return self.reach**2 // 2
+        return self.radius**2 // 2
 
 
 def _fine(width: Fraction) -> Fraction:

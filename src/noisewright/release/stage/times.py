@@ -11,16 +11,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from noisewright.problem.errors import InvalidQueryError
 from noisewright.problem.fields import Error, Spec, Text, derived, optional, text
 from noisewright.problem.records import Record, keep, record
 
+if TYPE_CHECKING:
+    import ibis.expr.datatypes as dt
+    import ibis.expr.types as ir
+
+    from noisewright.release.engines.base import Engine
+
 MOST_BINS = 2000
 _EPOCH = datetime(1970, 1, 1)
 _SECOND = timedelta(seconds=1)
+_NANOSECONDS = 9
+"""The scale of a time that counts them."""
 _NANOSECOND_SECONDS = 9_223_372_036
 """As many whole seconds from 1970 as 64 bits of nanoseconds hold, either way."""
 
@@ -43,7 +51,7 @@ def _read(value: Any, name: str, error: Error) -> datetime:
     raise error(f'{name} is of type {type(plain).__name__}; give a date such as "2026-01-01".')
 
 
-def _load(plain: Any) -> datetime:
+def _load(plain: object) -> datetime:
     return _read(str(plain), "moment", InvalidQueryError)
 
 
@@ -108,7 +116,7 @@ class TimeBins(Record):
         """How many bins there are."""
         return len(self.labels)
 
-    def refusal(self, kind: Any) -> str | None:
+    def refusal(self, kind: dt.DataType) -> str | None:
         """Why a column of this type (of Ibis) has no such bins; None if it has."""
         if kind.is_string():
             return f'it holds text; say how it is read, with types={{"{self.column}": "date"}}, "time" or "instant"'
@@ -128,6 +136,25 @@ class TimeBins(Record):
         """
         most = _NANOSECOND_SECONDS if nanoseconds else 10**12
         return [_EPOCH + _SECOND * min(max(edge, -most), most) for edge in self.edges]
+
+    def place_of(self, column: ir.Value, engine: Engine) -> ir.Value:
+        """The place of the bin that holds a value of a column; NULL where none does.
+
+        Times are compared with times of their own type: a cast of the column could fail on a value.
+        """
+        import ibis
+
+        from noisewright.release.stage.expressions import first_below
+
+        kind = column.type()
+        moments = self.moments(nanoseconds=kind.is_timestamp() and kind.scale == _NANOSECONDS)
+        if kind.is_date():
+            ends = [ibis.literal(moment.date()) for moment in moments]
+        elif kind.timezone is None:
+            ends = [ibis.literal(moment).cast(kind) for moment in moments]
+        else:
+            ends = [ibis.literal(moment.replace(tzinfo=UTC), "timestamp('UTC')") for moment in moments]
+        return first_below(column, ends[1:-1], (column >= ends[0]) & (column < ends[-1]))
 
     def __str__(self) -> str:
         return f"{self.count} times ({self.every}) of {self.column}"

@@ -1,23 +1,27 @@
-"""The true whole numbers of a plan: compiled, limited and added up; they never leave this process.
+"""The true aggregates of a plan, integers: compiled, limited and added up; they never leave this process.
 
 Numbers of rows are added over the rows that stay of a person, numbers of persons over the groups that stay: the same
 groups for both, because they are chosen by the same hashes. Large tables are read in slices of persons, so that memory
 is bounded by the size of a slice.
+
+Of groups that nobody listed the sums are found by key; those of unpublished groups never leave this process. A person's
+groups are chosen there by a hash of salt, unit and the key itself, written out, with ties by what is written; no sum
+of a group is made from the other keys of the table, so that nobody's choice depends on who else is there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
-from typing import Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Protocol
 
 import ibis
 import numpy as np
+from numpy.typing import NDArray
 
-from noisewright.problem.errors import InvalidTableError
 from noisewright.release.engines.base import Engine
-from noisewright.release.plan.layout import Layout, Table
-from noisewright.release.stage.aggregates import Number, Partial
+from noisewright.release.stage.aggregates import Aggregate, Partial
 from noisewright.release.stage.contribution_bounding import (
     WORD,
     Kept,
@@ -31,42 +35,71 @@ from noisewright.release.stage.contribution_bounding import (
     slices_for,
     worded,
 )
-from noisewright.release.stage.rows import (
-    GROUP,
-    UNIT,
-    bin_of,
-    comparable,
-    counted,
-    persons_of,
-    rows_of,
-    term,
-    totals,
-)
-from noisewright.release.table.keys import Row, Value
-from noisewright.release.table.kinds import key_kind
+from noisewright.release.stage.expressions import comparable
+from noisewright.release.stage.groupings import Grouping
+from noisewright.release.stage.rows import GROUP, UNIT, counted, persons_of, rows_of, totals
+from noisewright.release.table.keys import Keys, Row, Value
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
 
 _WORDS_AT_ONCE = 50_000_000
 """About how many words of 64 bits are held in this process for one slice: what is fetched and what orders it."""
 _WORDS_OF_ORDER = 5
+_ROWS_AT_ONCE = 4_000_000
+"""The same for groups that nobody listed, in rows."""
 _LARGEST_WORD = 2**63
 _HALF = np.int64(20)
 _FAR = np.int64(2**42)
 _CELL = "tcell"
 """Its first letter says that it is content: which cell a row is in may decide whether it stays."""
 
+Integers = NDArray[np.int64]
+Indices = NDArray[np.intp]
 
-def aggregated(table: Any, unit: str, layout: Layout, salt: int, engine: Engine, *, one_row: bool) -> list[int]:
-    """The vector of a layout over a checked table; groups nobody is in have zeros.
+
+class Part(Protocol):
+    """What the last stage needs to know of one table of answers."""
+
+    @property
+    def grouping(self) -> Grouping:
+        """Its groups."""
+
+    @property
+    def aggregates(self) -> Sequence[Aggregate]:
+        """What is summed in each of them."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows of a person count in a group."""
+
+    @property
+    def groups(self) -> int:
+        """In how many groups a person counts."""
+
+    @property
+    def together(self) -> int:
+        """How many neighbouring groups are one for these bounds."""
+
+    @property
+    def count(self) -> int:
+        """How many sums there are."""
+
+
+def aggregated(
+    table: ir.Table, unit: str, parts: Sequence[Part], salt: int, engine: Engine, *, one_row: bool
+) -> list[int]:
+    """The vector of tables of listed groups over a checked table; groups nobody is in have zeros.
 
     Guarantees: with the same salt, two tables that differ by the rows of one person give vectors that differ by an
-    element of `layout.sensitivity`.
+    element of the product of their sets of differences.
     """
     whole = table[unit].type().is_integer()
     count = 0 if one_row else rows_to_hold(table, engine)
     way = _unlimited if one_row else _in_process if engine.in_process else _in_engine
     work = []
-    for part in layout.tables:
-        rows = (counted if one_row else rows_of)(table, unit, part.grouping, part.numbers, engine)
+    for part in parts:
+        rows = (counted if one_row else rows_of)(table, unit, part.grouping, part.aggregates, engine)
         at_once = _WORDS_AT_ONCE // (len(rows.columns) + _WORDS_OF_ORDER)
         work.append((part, rows, slices_for(count, at_once, whole=whole)))
     done, found = 0, []
@@ -84,12 +117,12 @@ def aggregated(table: Any, unit: str, layout: Layout, salt: int, engine: Engine,
     return found
 
 
-def _unlimited(sums: Any, part: Table, salt: int, engine: Engine) -> list[int]:
+def _unlimited(sums: ir.Table, part: Part, salt: int, engine: Engine) -> list[int]:
     """Every row counts, and is a person: the owner's word."""
     return _summed(sums, part, engine)
 
 
-def _in_engine(rows: Any, part: Table, salt: int, engine: Engine) -> list[int]:
+def _in_engine(rows: ir.Table, part: Part, salt: int, engine: Engine) -> list[int]:
     """Any unit: limited by windows of the engine, which only gives the sums away."""
     of_rows, of_persons = _apart(part)
     text = f"{salt:016x}"
@@ -106,14 +139,14 @@ def _in_engine(rows: Any, part: Table, salt: int, engine: Engine) -> list[int]:
     return vector
 
 
-def _apart(part: Table) -> tuple[dict[int, Number], dict[int, Number]]:
+def _apart(part: Part) -> tuple[dict[int, Aggregate], dict[int, Aggregate]]:
     """The numbers of rows and those of persons, by their places."""
-    places = dict(enumerate(part.numbers))
+    places = dict(enumerate(part.aggregates))
     of_persons = {place: number for place, number in places.items() if number.of_persons}
     return {place: number for place, number in places.items() if place not in of_persons}, of_persons
 
 
-def _parted(rows: Any, together: int) -> Any:
+def _parted(rows: ir.Table, together: int) -> ir.Table:
     """Rows whose group is that of the limits; where it has several cells, the cell is part of the content."""
     if together == 1:
         return rows
@@ -121,15 +154,15 @@ def _parted(rows: Any, together: int) -> Any:
     return rows.mutate(**{GROUP: rows[GROUP] - cell, _CELL: cell})
 
 
-def _gathered(rows: Any) -> Any:
+def _gathered(rows: ir.Table) -> ir.Table:
     """Limited rows with the group that they are counted in."""
     return rows.mutate(**{GROUP: rows[GROUP] + rows[_CELL]}) if _CELL in rows.columns else rows
 
 
-def _summed(query: Any, part: Table, engine: Engine) -> list[int]:
+def _summed(query: ir.Table, part: Part, engine: Engine) -> list[int]:
     """Sums that the engine made, at the places of their groups; zeros elsewhere."""
     data = engine.fetch(query).to_pydict()
-    width = len(part.numbers)
+    width = len(part.aggregates)
     vector = [0] * part.count
     for place in range(width):
         if f"s{place}" in data:
@@ -138,7 +171,7 @@ def _summed(query: Any, part: Table, engine: Engine) -> list[int]:
     return vector
 
 
-def _in_process(rows: Any, part: Table, salt: int, engine: Engine) -> list[int]:
+def _in_process(rows: ir.Table, part: Part, salt: int, engine: Engine) -> list[int]:
     """Unit, group and terms are fetched as whole numbers, limited and added here.
 
     Rule: a word is a function of the unit, so that there are at most as many words as units, and as many only where
@@ -159,16 +192,16 @@ def _in_process(rows: Any, part: Table, salt: int, engine: Engine) -> list[int]:
             kept = _kept(columns, part, salt)
     of_rows, of_persons = _apart(part)
     sums = _over_rows(columns, kept, of_rows, part) | _over_persons(columns, kept, of_persons, part)
-    return [sums[place][group] for group in range(part.grouping.count) for place in range(len(part.numbers))]
+    return [sums[place][group] for group in range(part.grouping.count) for place in range(len(part.aggregates))]
 
 
-def _columns(rows: Any, engine: Engine) -> dict[str, Any]:
+def _columns(rows: ir.Table, engine: Engine) -> dict[str, Integers]:
     """Rows of whole numbers as arrays."""
     data = engine.fetch(rows)
     return {name: data[name].to_numpy().astype(np.int64, copy=False) for name in data.column_names}
 
 
-def _kept(columns: Mapping[str, Any], part: Table, salt: int) -> Kept:
+def _kept(columns: Mapping[str, Integers], part: Part, salt: int) -> Kept:
     """What stays of each person; where all numbers are of persons, no rows need to be chosen."""
     content, group = [columns[name] for name in columns if name.startswith("t")], columns[GROUP]
     if part.together > 1:
@@ -179,7 +212,7 @@ def _kept(columns: Mapping[str, Any], part: Table, salt: int) -> Kept:
 
 
 def _over_rows(
-    columns: Mapping[str, Any], kept: Kept, numbers: Mapping[int, Number], part: Table
+    columns: Mapping[str, Integers], kept: Kept, numbers: Mapping[int, Aggregate], part: Part
 ) -> dict[int, list[int]]:
     """By the place of a number, its sums over the rows that stay."""
     if not numbers:
@@ -193,7 +226,7 @@ def _over_rows(
 
 
 def _over_persons(
-    columns: Mapping[str, Any], kept: Kept, numbers: Mapping[int, Number], part: Table
+    columns: Mapping[str, Integers], kept: Kept, numbers: Mapping[int, Aggregate], part: Part
 ) -> dict[int, list[int]]:
     """By the place of a number, its sums over the persons in the groups that stay."""
     if not numbers:
@@ -210,7 +243,7 @@ def _over_persons(
     return found
 
 
-def clamped_sums(values: Any, starts: Any, first: int, last: int) -> Any:
+def clamped_sums(values: Integers, starts: Indices, first: int, last: int) -> Integers:
     """The sum of each run of values, clamped to [first, last], which are within 2^40 of 0 as the values are.
 
     64 bits hold a sum where (rows) times (largest value) does. Otherwise each value is taken as 2^20 high + low with
@@ -223,10 +256,11 @@ def clamped_sums(values: Any, starts: Any, first: int, last: int) -> Any:
     low = np.add.reduceat(values & ((1 << _HALF) - 1), starts)
     high = np.add.reduceat(values >> _HALF, starts) + (low >> _HALF)
     rest = low & ((1 << _HALF) - 1)
-    return np.clip(np.clip(high, -_FAR, _FAR) * (1 << _HALF) + rest, first, last)
+    found: Integers = np.clip(np.clip(high, -_FAR, _FAR) * (1 << _HALF) + rest, first, last)
+    return found
 
 
-def exact_sums(values: Any, group: Any, count: int) -> list[int]:
+def exact_sums(values: Integers, group: Integers, count: int) -> list[int]:
     """Sums by group as Python's own whole numbers.
 
     64 bits hold a sum where (rows) times (largest term) does; otherwise terms are split into two halves of 32 bits,
@@ -240,20 +274,11 @@ def exact_sums(values: Any, group: Any, count: int) -> list[int]:
     return [(int(a) << 32) + int(b) for a, b in zip(upper, lower, strict=True)]
 
 
-def _sums(values: Any, group: Any, count: int) -> Any:
+def _sums(values: Integers, group: Integers, count: int) -> Integers:
     """Sums of whole numbers by group, in 64 bits; `bincount` with weights would add doubles."""
     found = np.zeros(count, np.int64)
     np.add.at(found, group, values)
     return found
-
-
-# The true numbers of groups that nobody listed, by key; those of unpublished groups never leave this process.
-#
-# A person's groups are chosen by a hash of salt, unit and the key itself, written out, with ties by what is written; no
-# number of a group is made from the other keys of the table, so that nobody's choice depends on who else is there.
-
-
-_ROWS_AT_ONCE = 4_000_000
 
 
 class Unlisted(dict[Row, tuple[int, ...]]):
@@ -268,36 +293,37 @@ class Unlisted(dict[Row, tuple[int, ...]]):
         )
 
 
-def true_numbers(table: Any, unit: str, layout: Layout, salt: int, engine: Engine, *, one_row: bool) -> list[Any]:
-    """The vector of a layout over a checked table: whole numbers, and one mapping for each table of unlisted keys.
+def true_numbers(
+    table: ir.Table, unit: str, parts: Sequence[Part], salt: int, engine: Engine, *, one_row: bool
+) -> list[Any]:
+    """The vector of tables over a checked table: integers, and one mapping for each table of unknown groups.
 
     Guarantees: with the same salt, two tables that differ by the rows of one person give vectors whose difference the
-    layout holds.
+    layout of the tables holds.
     """
-    public = Layout(tuple(part for part in layout.tables if not part.grouping.private))
-    numbers = aggregated(table, unit, public, salt, engine, one_row=one_row) if public.tables else []
-    listed = iter(public.split(numbers))
+    public = [part for part in parts if not part.grouping.private]
+    listed = iter(aggregated(table, unit, public, salt, engine, one_row=one_row) if public else ())
     found: list[Any] = []
-    for part in layout.tables:
-        own = (
-            [unknown_groups(table, unit, part, salt, engine, one_row=one_row)]
-            if part.grouping.private
-            else next(listed)
-        )
-        found.extend(own)
+    for part in parts:
+        keys = part.grouping.keys
+        if keys is not None and keys.private:
+            found.append(unknown_groups(table, unit, part, keys, salt, engine, one_row=one_row))
+        else:
+            found += islice(listed, part.count)
     return found
 
 
-def unknown_groups(table: Any, unit: str, part: Table, salt: int, engine: Engine, *, one_row: bool) -> Unlisted:
+def unknown_groups(
+    table: ir.Table, unit: str, part: Part, keys: Keys, salt: int, engine: Engine, *, one_row: bool
+) -> Unlisted:
     """The numbers of every group that somebody is in; rows without a unit or without a key are in none."""
-    rows, kinds = _rows(table, unit, part, engine), kinds_of(table, part.grouping.key_columns)
+    rows, kinds = _rows(table, unit, part, engine), keys.kinds_in(table)
     count = 0 if one_row else rows_to_hold(table, engine)
     slices = slices_for(count, _ROWS_AT_ONCE, whole=rows[UNIT].type().is_integer())
-    width, found = len(part.numbers), dict[Row, list[int]]()
+    width, found = len(part.aggregates), dict[Row, list[int]]()
+    text = None if one_row else f"{salt:016x}"
     for own in range(slices):
-        for query in _unknown_sums(
-            slice_of(rows, own, slices, engine), part, None if one_row else f"{salt:016x}", engine
-        ):
+        for query in _unknown_sums(slice_of(rows, own, slices, engine), part, text, engine):
             data = engine.fetch(query).to_pydict()
             places = [place for place in range(width) if f"s{place}" in data]
             for row, group in enumerate(data[GROUP]):
@@ -309,9 +335,9 @@ def unknown_groups(table: Any, unit: str, part: Table, salt: int, engine: Engine
     return Unlisted({key: tuple(numbers) for key, numbers in found.items()})
 
 
-def _unknown_sums(rows: Any, part: Table, salt: str | None, engine: Engine) -> Iterator[Any]:
+def _unknown_sums(rows: ir.Table, part: Part, salt: str | None, engine: Engine) -> Iterator[ir.Table]:
     """The sums of each group over what stays of each person; without a salt every row stays, and is a person."""
-    numbers = dict(enumerate(part.numbers))
+    numbers = dict(enumerate(part.aggregates))
     if salt is None:
         yield totals(rows, numbers, engine)
         return
@@ -331,12 +357,12 @@ def _key(texts: Sequence[str], kinds: Sequence[str]) -> Row | None:
     return key if len(key) == len(values) else None
 
 
-def _rows(table: Any, unit: str, part: Table, engine: Engine) -> Any:
+def _rows(table: ir.Table, unit: str, part: Part, engine: Engine) -> ir.Table:
     """Every row that counts: its unit, its key and bin written out as one text, and its terms."""
     grouping = part.grouping
-    terms = {f"t{place}": one for place, n in enumerate(part.numbers) if (one := term(n, table, engine)) is not None}
+    terms = {f"t{place}": one for place, n in enumerate(part.aggregates) if (one := n.term(table, engine)) is not None}
     bins = grouping.bins
-    place = bin_of(bins, table[bins.column], engine) if bins else ibis.literal(0)
+    place = bins.place_of(table[bins.column], engine) if bins else ibis.literal(0)
     named = {f"g{i}": _written(table[column], engine) for i, column in enumerate(grouping.key_columns)}
     found = table.select(**{UNIT: comparable(table[unit], engine)}, **named, b=place.cast("string"), **terms)
     for name in (UNIT, *named, "b"):
@@ -345,7 +371,7 @@ def _rows(table: Any, unit: str, part: Table, engine: Engine) -> Any:
     return found.select(UNIT, **{GROUP: group}, **{name: found[name] for name in terms})
 
 
-def _written(column: Any, engine: Engine) -> Any:
+def _written(column: ir.Value, engine: Engine) -> ir.Value:
     """A key as text without a comma, different for different keys: hexadecimal digits of the bytes of a text.
 
     NULL is no key, nor is a day that Python has no date for.
@@ -369,19 +395,3 @@ def _read(text: str, kind: str) -> Value | None:
     if kind == "date":
         return date.fromisoformat(text)
     return bool(int(text)) if kind == "boolean" else int(text)
-
-
-def kinds_of(table: Any, columns: Sequence[str]) -> list[str]:
-    """What the columns of keys hold; refuses what is no key."""
-    found = []
-    for column in columns:
-        held = table[column].type()
-        kind = key_kind(held)
-        if kind is None:
-            raise InvalidTableError(
-                f"{column!r} holds {held}; keys that are chosen privately are text, whole numbers, truth values or"
-                " dates. Derive such a column with dataset.mutate(...), or make bins with nw.ask.histogram.",
-                column=column,
-            )
-        found.append(kind)
-    return found

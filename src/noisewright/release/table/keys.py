@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from itertools import product
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from noisewright.problem.errors import InvalidQueryError
+from noisewright.problem.errors import InvalidQueryError, InvalidTableError
 from noisewright.problem.fields import Error, Flag, Spec, Texts, derived, flag, is_list, text, tuple_of
 from noisewright.problem.records import Record, keep, record
 from noisewright.release.engines.registry import is_source
 from noisewright.release.table.locations import NOWHERE, Locations, everywhere, of_memory
 from noisewright.release.table.public import distinct_rows
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
 
 Value: TypeAlias = str | bool | int | date
 Row: TypeAlias = tuple[Value, ...]
@@ -52,7 +55,7 @@ def _plain(value: Value) -> Any:
     return {"date": value.isoformat()} if isinstance(value, date) else value
 
 
-def _kept(plain: Any) -> Value:
+def _kept(plain: object) -> Value:
     if isinstance(plain, Mapping):
         return date.fromisoformat(plain["date"])
     return _read(plain, "key", InvalidQueryError)
@@ -98,6 +101,39 @@ class Keys(Record):
         """What the values of each column are: text, boolean, integer or date."""
         return tuple(_KINDS[type(value)] for value in self.rows[0])
 
+    def kinds_in(self, table: ir.Table) -> list[str]:
+        """What the columns of a table hold, in which groups are chosen privately; refuses what is no key."""
+        from noisewright.release.table.kinds import key_kind
+
+        found = []
+        for column in self.columns:
+            held = table[column].type()
+            kind = key_kind(held)
+            if kind is None:
+                raise InvalidTableError(
+                    f"{column!r} holds {held}; keys that are chosen privately are text, whole numbers, truth values or"
+                    " dates. Derive such a column with dataset.mutate(...), or make bins with nw.ask.histogram.",
+                    column=column,
+                )
+            found.append(kind)
+        return found
+
+    def require(self, table: ir.Table) -> None:
+        """Refuse a table with other kinds of keys: text for text, whole for whole, and so on."""
+        from noisewright.release.table.kinds import key_kind
+
+        if self.private:
+            self.kinds_in(table)
+            return
+        for column, kind in zip(self.columns, self.kinds, strict=True):
+            held = table[column].type()
+            if key_kind(held) != kind:
+                raise InvalidTableError(
+                    f"the keys of {column!r} are {kind}, but the column holds {held}; give keys of its type, or say how"
+                    f' text is read with types={{"{column}": "{kind}"}}.',
+                    column=column,
+                )
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _listed_from, (self.columns, self.rows, self.private, self.locations)
 
@@ -115,8 +151,8 @@ def _listed_from(
 
 
 def keys(
-    columns: str | Iterable[str] | Mapping[str, Any],
-    values: Any = None,
+    columns: str | Iterable[str] | Mapping[str, object],
+    values: object = None,
     *,
     types: Mapping[str, str] | None = None,
     private: bool = False,
@@ -163,7 +199,9 @@ def keys(
     return _listed_from(tuple(columns), rows, locations=of_memory(values))
 
 
-def _private(columns: Any, values: Any, types: Any) -> Keys:
+def _private(
+    columns: str | Iterable[str] | Mapping[str, object], values: object, types: Mapping[str, str] | None
+) -> Keys:
     if values is not None or types is not None or isinstance(columns, Mapping):
         raise InvalidQueryError(
             'keys that are chosen privately have no values; give the columns alone: nw.keys("ward", private=True).'
@@ -171,7 +209,7 @@ def _private(columns: Any, values: Any, types: Any) -> Keys:
     return Keys((columns,) if isinstance(columns, str) else columns, (), True)
 
 
-def _column(values: Any, name: str, types: Mapping[str, str] | None) -> tuple[list[Any], Locations]:
+def _column(values: object, name: str, types: Mapping[str, str] | None) -> tuple[list[Any], Locations]:
     """The values of one column, those listed or those of a public table, and where they are."""
     if is_source(values):
         rows, locations = distinct_rows(values, [name], types, MOST_GROUPS)

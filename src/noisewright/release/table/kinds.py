@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 import ibis
 import ibis.expr.datatypes as dt
@@ -21,7 +20,7 @@ _NEAR = datetime(1678, 1, 1), datetime(2262, 1, 1)
 COARSE = "its times count seconds or milliseconds, which engines cast and fail on; make them TIMESTAMP in the table"
 
 
-def why_not_alike(values: Sequence[Any]) -> str | None:
+def why_not_alike(values: Sequence[ops.Value]) -> str | None:
     """Why values are not compared with each other; None if they are of one kind, which no engine casts."""
     kinds = {value.dtype for value in values}
     told = " and ".join(sorted(map(str, kinds)))
@@ -33,27 +32,27 @@ def why_not_alike(values: Sequence[Any]) -> str | None:
     return _why_not_times(values, told) if families == {"timestamp"} else None
 
 
-def _family(kind: Any) -> str | None:
+def _family(kind: dt.DataType) -> str | None:
     return next((name for name in _COMPARED if getattr(kind, f"is_{name}")()), None)
 
 
-def is_carried(value: Any) -> bool:
+def is_carried(value: ops.Value) -> bool:
     """Whether it is of a type that is carried along, and of which nothing is asked but whether it is missing."""
     return _family(value.dtype) is None and not value.dtype.is_null()
 
 
-def is_coarse(value: Any) -> bool:
+def is_coarse(value: ops.Value) -> bool:
     """Whether it is a time that counts whole seconds or milliseconds."""
     return value.dtype.is_timestamp() and value.dtype.scale in (0, 3)
 
 
-def hides_nanoseconds(found: Any, values: Sequence[Any]) -> bool:
+def hides_nanoseconds(found: ops.Value, values: Sequence[ops.Value]) -> bool:
     """Whether what is chosen among values counts nanoseconds and does not say so, so that nothing else is compared."""
     fine = any(value.dtype.is_timestamp() and value.dtype.scale == _NANOSECONDS for value in values)
     return bool(fine and found.dtype.is_timestamp() and found.dtype.scale != _NANOSECONDS)
 
 
-def _why_not_times(values: Sequence[Any], told: str) -> str | None:
+def _why_not_times(values: Sequence[ops.Value], told: str) -> str | None:
     if any(is_coarse(value) for value in values):
         return COARSE
     constants = [value for value in values if isinstance(value, ops.Literal)]
@@ -69,7 +68,7 @@ def _is_near(moment: datetime) -> bool:
     return _NEAR[0] <= moment.replace(tzinfo=None) < _NEAR[1]
 
 
-def constant(node: Any) -> Any:
+def constant(node: ops.Literal) -> ops.Value | None:
     """A constant that every engine can write, numbers that are not whole as doubles; None for one that it may not."""
     kind, value = node.dtype, node.value
     if kind.is_floating() or kind.is_decimal():

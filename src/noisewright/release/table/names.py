@@ -1,10 +1,14 @@
-"""Names of columns: which of them an engine takes for one."""
+"""Names of columns: which are there, and which of them an engine takes for one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from noisewright.problem.errors import InvalidTableError
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
 
 _DOTTED = "\u0130"
 """The one letter whose small form is two; engines that go letter by letter take the first."""
@@ -41,3 +45,14 @@ def require_distinct(names: Sequence[str], known_as: Callable[[str], str] = fold
                 column=name,
             )
         seen[known] = name
+
+
+def require_column(table: ir.Table, column: str) -> None:
+    """Refuse a column that is not there, and name the nearest ones."""
+    from difflib import get_close_matches
+
+    if column not in table.columns:
+        near = get_close_matches(column, table.columns, 3) or list(table.columns)[:8]
+        raise InvalidTableError(
+            f"there is no column {column!r}; there are {', '.join(map(repr, near))}.", column=column
+        )

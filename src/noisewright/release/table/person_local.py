@@ -5,6 +5,10 @@ the order of rows, giving nothing for nothing; and every row carries the unit of
 renamed, never computed. Then adding or removing a person adds or removes that person's rows of the result and nothing
 else, which is all that the last stage needs. Each relation of the query is checked by the rule for its class; a class
 without a rule is refused.
+
+So is a query that puts texts together of texts that were put together: one that doubles a text forty times needs a
+terabyte for a row that has one letter and nothing for a row that has none, and running out of memory after the charge
+would tell which it was.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from typing import Any
 
+import ibis.expr.datatypes as dt
 import ibis.expr.operations as ops
 import ibis.expr.types as ir
 from ibis.common.annotations import ValidationError
@@ -34,6 +39,9 @@ from noisewright.release.table.total_functions import (
 )
 
 _JOINS = ("inner", "left", "semi", "anti")
+_MOST_PARTS = 100
+LONGEST_PART = 100_000
+"""Of each text that is put together with others so many characters are taken: a hundred of them fit everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +74,12 @@ class Standing:
         return bool(self.units)
 
 
-Bases = Mapping[Any, Base]
+Bases = Mapping[ops.Relation, Base]
+Unit = tuple[ops.Relation, str]
+"""A column that carries the unit, and the relation that it is of."""
 
 
-def checked(expression: Any, bases: Bases, engine: Engine) -> tuple[Any, Standing]:
+def checked(expression: ir.Expr, bases: Bases, engine: Engine) -> tuple[Any, Standing]:
     """The same query made of total functions, and what is known of its rows.
 
     Guarantees: returns only if the query is person-local. Raises NotPersonLocalError, with the operation and the
@@ -92,7 +102,7 @@ def checked(expression: Any, bases: Bases, engine: Engine) -> tuple[Any, Standin
         raise refused(query, "it is too deep to be checked; keep what the first steps give in a table") from None
 
 
-def of(relation: Any, bases: Bases) -> Standing:
+def of(relation: ops.Relation, bases: Bases) -> Standing:
     """The standing of a relation: what was declared of it, or what the rule for its class says."""
     base = bases.get(relation)
     if base is None:
@@ -103,7 +113,7 @@ def of(relation: Any, bases: Bases) -> Standing:
     return Standing(frozenset({base.unit}))
 
 
-def require_unit(kind: Any, unit: str) -> None:
+def require_unit(kind: dt.DataType, unit: str) -> None:
     """Refuse a unit of a type whose equality may take two persons for one.
 
     Every private table is asked, not only the last: as doubles, 2^53 and 2^53 + 1 are one, so that a join of a column
@@ -118,7 +128,7 @@ def require_unit(kind: Any, unit: str) -> None:
 
 
 @singledispatch
-def by_rule(relation: Any, bases: Bases) -> Standing:
+def by_rule(relation: ops.Relation, bases: Bases) -> Standing:
     """The standing of a relation that is made of others; refuses one without a rule."""
     raise refused(relation, _WHY.get(type(relation).__name__))
 
@@ -138,32 +148,32 @@ _WHY = {
 
 
 @by_rule.register(ops.PhysicalTable)
-def _(relation: Any, bases: Bases) -> Standing:
+def _refuse_undeclared(relation: ops.Relation, bases: Bases) -> Standing:
     raise refused(relation, "this table was declared neither as private nor as public; use join_public or join")
 
 
 @by_rule.register(ops.JoinReference)
 @by_rule.register(ops.SelfReference)
-def _(relation: Any, bases: Bases) -> Standing:
+def _standing_of_reference(relation: ops.Relation, bases: Bases) -> Standing:
     return of(relation.parent, bases)
 
 
 @by_rule.register(ops.Filter)
-def _(relation: Any, bases: Bases) -> Standing:
+def _standing_of_filter(relation: ops.Relation, bases: Bases) -> Standing:
     parent = of(relation.parent, bases)
     _require_local(relation.predicates, _unit_of(relation.parent, parent))
     return parent
 
 
 @by_rule.register(ops.Project)
-def _(relation: Any, bases: Bases) -> Standing:
+def _standing_of_selection(relation: ops.Relation, bases: Bases) -> Standing:
     parent = of(relation.parent, bases)
     _require_local(relation.values.values(), _unit_of(relation.parent, parent))
     return replace(parent, units=_carried(relation, relation.values, relation.parent, parent))
 
 
 @by_rule.register(ops.DropColumns)
-def _(relation: Any, bases: Bases) -> Standing:
+def _standing_without_columns(relation: ops.Relation, bases: Bases) -> Standing:
     parent = of(relation.parent, bases)
     left = parent.units - set(relation.columns_to_drop)
     if parent.private and not left:
@@ -172,12 +182,12 @@ def _(relation: Any, bases: Bases) -> Standing:
 
 
 @by_rule.register(ops.DropNull)
-def _(relation: Any, bases: Bases) -> Standing:
+def _standing_without_null(relation: ops.Relation, bases: Bases) -> Standing:
     return of(relation.parent, bases)
 
 
 @by_rule.register(ops.FillNull)
-def _(relation: Any, bases: Bases) -> Standing:
+def _standing_filled(relation: ops.Relation, bases: Bases) -> Standing:
     parent = of(relation.parent, bases)
     filled = relation.replacements if isinstance(relation.replacements, Mapping) else relation.parent.schema.names
     if parent.units & set(filled):
@@ -186,7 +196,7 @@ def _(relation: Any, bases: Bases) -> Standing:
 
 
 @by_rule.register(ops.Union)
-def _(relation: Any, bases: Bases) -> Standing:
+def _standing_of_union(relation: ops.Relation, bases: Bases) -> Standing:
     left, right = of(relation.left, bases), of(relation.right, bases)
     if relation.distinct:
         raise refused(relation, "it drops rows of one person that equal another's; use union(distinct=False)")
@@ -199,7 +209,7 @@ def _(relation: Any, bases: Bases) -> Standing:
 
 
 @by_rule.register(ops.Aggregate)
-def _(relation: Any, bases: Bases) -> Standing:
+def _standing_of_summary(relation: ops.Relation, bases: Bases) -> Standing:
     parent = of(relation.parent, bases)
     _require_local(relation.groups.values(), _unit_of(relation.parent, parent))
     for value in relation.groups.values():
@@ -220,7 +230,7 @@ def _(relation: Any, bases: Bases) -> Standing:
 
 
 @by_rule.register(ops.JoinChain)
-def _(relation: Any, bases: Bases) -> Standing:
+def _standing_of_join(relation: ops.Relation, bases: Bases) -> Standing:
     standing = of(relation.first, bases)
     units = {(relation.first, name) for name in standing.units}
     anybody = not standing.private
@@ -247,7 +257,7 @@ def _(relation: Any, bases: Bases) -> Standing:
     return Standing(frozenset(kept), straight=False)
 
 
-def _same_person(predicate: Any, left: set[Any], right: set[Any]) -> bool:
+def _same_person(predicate: ops.Value, left: set[Unit], right: set[Unit]) -> bool:
     """Whether a condition is equality of a unit of one side and a unit of the other, bare columns both."""
     if type(predicate) is not ops.Equals:
         return False
@@ -255,30 +265,32 @@ def _same_person(predicate: Any, left: set[Any], right: set[Any]) -> bool:
     return (_is_one_of(one, left) and _is_one_of(other, right)) or (_is_one_of(other, left) and _is_one_of(one, right))
 
 
-def _is_one_of(value: Any, units: set[Any]) -> bool:
+def _is_one_of(value: ops.Value, units: set[Unit]) -> bool:
     return type(value) is ops.Field and (value.rel, value.name) in units
 
 
-def _is_unit(value: Any, parent: Any, standing: Standing) -> bool:
+def _is_unit(value: ops.Value, parent: ops.Relation, standing: Standing) -> bool:
     return type(value) is ops.Field and value.rel == parent and value.name in standing.units
 
 
-def _carried(relation: Any, values: Mapping[str, Any], parent: Any, standing: Standing) -> frozenset[str]:
+def _carried(
+    relation: ops.Relation, values: Mapping[str, ops.Value], parent: ops.Relation, standing: Standing
+) -> frozenset[str]:
     kept = frozenset(name for name, value in values.items() if _is_unit(value, parent, standing))
     if standing.private and not kept:
         raise refused(relation, "the unit must be carried along as it is, or renamed; a computed one is no unit")
     return kept
 
 
-OwnUnit = Callable[[Any], bool] | None
+OwnUnit = Callable[[ops.Value], bool] | None
 """Whether a value is the unit of the rows that are read; None where they are public."""
 
 
-def _unit_of(parent: Any, standing: Standing) -> OwnUnit:
+def _unit_of(parent: ops.Relation, standing: Standing) -> OwnUnit:
     return (lambda value: _is_unit(value, parent, standing)) if standing.private else None
 
 
-def _require_local(values: Iterable[Any], own_unit: OwnUnit) -> None:
+def _require_local(values: Iterable[ops.Value], own_unit: OwnUnit) -> None:
     """Functions of one row, and summaries over the rows of its own person."""
     for value in values:
         require_total(value)
@@ -291,7 +303,7 @@ def _require_local(values: Iterable[Any], own_unit: OwnUnit) -> None:
                 raise refused(summary, "it summarises the rows of several persons")
 
 
-def _require_own_rows(window: Any, own_unit: OwnUnit) -> None:
+def _require_own_rows(window: ops.WindowFunction, own_unit: OwnUnit) -> None:
     if type(window.func) not in REDUCTIONS:
         raise refused(window.func)
     if window.order_by or window.start is not None or window.end is not None:
@@ -304,26 +316,15 @@ def _require_own_rows(window: Any, own_unit: OwnUnit) -> None:
             raise refused(wrong[0], "a window summarises columns, not other summaries")
 
 
-# How long a text can become: texts put together of texts that were put together grow without end.
-#
-# A query that doubles a text forty times needs a terabyte for a row that has one letter and nothing for a row that has
-# none, and running out of memory after the charge would tell which it was.
-
-
-_MOST_PARTS = 100
-LONGEST_PART = 100_000
-"""Of each text that is put together with others so many characters are taken: a hundred of them fit everywhere."""
-
-
-def require_short_texts(query: Any) -> None:
+def require_short_texts(query: ops.Node) -> None:
     """Refuse a query in which a text is put together of more than a hundred others, through all of its steps."""
-    known: dict[Any, int] = {}
+    known: dict[ops.Value, int] = {}
     for node in query.find(ops.StringConcat):
         if _parts(node, known) > _MOST_PARTS:
             raise refused(node, f"its text is made of more than {_MOST_PARTS} others, and may not fit in memory")
 
 
-def shortened(node: Any, changed: Mapping[str, Any] | None) -> Any:
+def shortened(node: ops.Node, changed: Mapping[str, ops.Node] | None) -> Any:
     """What replaces texts that are put together by what is taken of them; for `Node.replace`.
 
     PostgreSQL fails on a text of a gigabyte, and takes as much memory for each step on the way.
@@ -337,7 +338,7 @@ def shortened(node: Any, changed: Mapping[str, Any] | None) -> Any:
     )
 
 
-def _parts(value: Any, known: dict[Any, int]) -> int:
+def _parts(value: ops.Value, known: dict[ops.Value, int]) -> int:
     """How many texts of the tables a value holds at most."""
     if value not in known:
         if isinstance(value, ops.Field):
@@ -348,13 +349,13 @@ def _parts(value: Any, known: dict[Any, int]) -> int:
     return known[value]
 
 
-def _values(value: Any) -> list[Any]:
+def _values(value: ops.Value) -> list[Any]:
     """What a value is computed from."""
     given = [part for one in value.args for part in (one if isinstance(one, tuple) else (one,))]
     return [part for part in given if isinstance(part, ops.Value)]
 
 
-def _sources(relation: Any, name: str) -> list[Any]:
+def _sources(relation: ops.Relation, name: str) -> list[Any]:
     """Where a column of a relation comes from; nothing for a column of a table."""
     if isinstance(relation, ops.Aggregate):
         return [{**relation.groups, **relation.metrics}[name]]

@@ -18,8 +18,9 @@ def distinct_rows(
     """
     from noisewright.release.engines.base import guarded
     from noisewright.release.table.kinds import key_kind
+    from noisewright.release.table.names import require_column
     from noisewright.release.table.person_local import checked
-    from noisewright.release.table.sources import open_source, require_column
+    from noisewright.release.table.sources import open_source
 
     source = open_source(table, "", public=True)
     locations = source.locations(private=False)

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import ibis.expr.operations as ops
 
@@ -19,6 +18,7 @@ from noisewright.problem.errors import InvalidInputError, InvalidTableError
 from noisewright.release.engines.base import NOTHING_SPENT, Engine, guarded, loaded
 from noisewright.release.engines.registry import engine_of
 from noisewright.release.table.locations import NOWHERE, Locations, everywhere, of_memory
+from noisewright.release.table.names import require_column
 from noisewright.release.table.person_local import Base
 
 if TYPE_CHECKING:
@@ -172,25 +172,12 @@ def schema_of(source: str) -> dict[str, str]:
     return {name: str(kind) for name, kind in table.schema().items()}
 
 
-class _Opened(Protocol):
-    _source: Source
-
-
-def progress_of(dataset: _Opened) -> Callable[[], float | None]:
+def progress_of(engine: Engine) -> Callable[[], float | None]:
     """A function that says how many hundredths of all queries are done; None where the engine cannot tell.
 
     Slices of persons take about the same time. It may be called from another thread than the one that waits.
     """
-    return dataset._source.engine.progress()
-
-
-def require_column(table: ir.Table, column: str) -> None:
-    """Refuse a column that is not there, and name the nearest ones."""
-    if column not in table.columns:
-        near = get_close_matches(column, table.columns, 3) or list(table.columns)[:8]
-        raise InvalidTableError(
-            f"there is no column {column!r}; there are {', '.join(map(repr, near))}.", column=column
-        )
+    return engine.progress()
 
 
 def _base(engine: Engine, leaf: ops.PhysicalTable, unit: str | None) -> Base:

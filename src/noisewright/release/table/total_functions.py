@@ -15,6 +15,7 @@ from typing import Any
 import ibis
 import ibis.expr.datatypes as dt
 import ibis.expr.operations as ops
+import ibis.expr.types as ir
 
 from noisewright.problem.errors import NotPersonLocalError
 from noisewright.release.engines.base import Engine
@@ -91,7 +92,7 @@ REASONS: dict[type, str] = {
 """Why functions that people try are refused."""
 
 
-def refused(node: Any, reason: str | None = None) -> NotPersonLocalError:
+def refused(node: ops.Node, reason: str | None = None) -> NotPersonLocalError:
     """The refusal of one operation."""
     name = type(node).__name__
     why = reason or next((text for kind, text in REASONS.items() if isinstance(node, kind)), None)
@@ -101,13 +102,13 @@ def refused(node: Any, reason: str | None = None) -> NotPersonLocalError:
     )
 
 
-def inside(value: Any, kinds: Any) -> list[Any]:
+def inside(value: ops.Value, kinds: type | tuple[type, ...]) -> list[Any]:
     """The operations of some kinds that a value is made of, without those of the relations it reads."""
     found: list[Any] = value.find(kinds, filter=ops.Value)
     return found
 
 
-def require_total(value: Any) -> None:
+def require_total(value: ops.Value) -> None:
     """Refuse a value made with anything but listed functions of one row, of columns of types that are read."""
     for node in inside(value, ops.Value):
         if type(node) not in TOTAL and type(node) not in REDUCTIONS and not isinstance(node, ops.WindowFunction):
@@ -117,7 +118,7 @@ def require_total(value: Any) -> None:
                 require_read(given)
 
 
-def require_read(value: Any) -> None:
+def require_read(value: ops.Value) -> None:
     """Refuse a value of a type whose meaning or order nobody has looked at, by the name of its column.
 
     Engines order and compare such values each in its own way, or fail; they are carried along as they are.
@@ -127,7 +128,7 @@ def require_read(value: Any) -> None:
         raise refused(value, f"{why} and asked whether it is missing; leave it out, or make it something else before")
 
 
-def _flat(given: Any) -> list[Any]:
+def _flat(given: object) -> list[Any]:
     """The arguments of an operation, one after the other."""
     return [inner for one in given for inner in _flat(one)] if isinstance(given, tuple) else [given]
 
@@ -139,7 +140,7 @@ _CARRYING = (ops.Field, ops.Alias, ops.IsNull, ops.NotNull, ops.Literal, ops.Cou
 def rewriting(engine: Engine) -> Callable[[Any, Any], Any]:
     """What replaces each operation of a query by one that is total; for `Node.replace`."""
 
-    def replace(node: Any, changed: Mapping[str, Any] | None) -> Any:
+    def replace(node: ops.Node, changed: Mapping[str, ops.Node] | None) -> Any:
         given = dict(zip(node.argnames, node.args, strict=True)) | dict(changed or {})
         rule = _RULES.get(type(node))
         if rule is not None:
@@ -149,16 +150,16 @@ def rewriting(engine: Engine) -> Callable[[Any, Any], Any]:
     return replace
 
 
-def _double(value: Any, engine: Engine) -> Any:
+def _double(value: ops.Value, engine: Engine) -> Any:
     exact = value.dtype.is_decimal() or value.dtype.is_boolean()
     return engine.cast(value.to_expr(), "float64") if exact else value.to_expr().cast("float64")
 
 
-def _unless(wrong: Any, value: Any) -> Any:
+def _unless(wrong: ir.Value, value: ops.Value) -> Any:
     return wrong.ifelse(ibis.null("float64"), value)
 
 
-def _alike(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+def _alike(node: ops.Node, given: Mapping[str, ops.Node], engine: Engine) -> Any:
     """Values that are compared or chosen among have one kind, so that no engine casts one into another's.
 
     Decimals are made doubles, whatever they stand beside: engines cast whole numbers and decimals into a decimal of 38
@@ -186,18 +187,18 @@ def _alike(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     return found
 
 
-def _each(value: Any) -> tuple[Any, ...]:
+def _each(value: ops.Value) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def _literal(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+def _literal(node: ops.Node, given: Mapping[str, ops.Node], engine: Engine) -> Any:
     found = constant(node)
     if found is None:
         raise refused(node, f"a constant of type {node.dtype} is not on the list, or is none that an engine can write")
     return found
 
 
-def _filled(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+def _filled(node: ops.Node, given: Mapping[str, ops.Node], engine: Engine) -> Any:
     """Missing values of the named columns replaced by a constant of the column's kind."""
     parent = given["parent"].to_expr()
     if not isinstance(node.replacements, Mapping):
@@ -210,25 +211,25 @@ def _filled(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     return parent.mutate(**changed).op()
 
 
-def _arithmetic(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+def _arithmetic(node: ops.Node, given: Mapping[str, ops.Node], engine: Engine) -> Any:
     if not all(value.dtype.is_numeric() for value in given.values()):
         raise refused(node, "only numbers are added and multiplied; dates and spans of time are not")
     return type(node)(**{name: _double(value, engine).op() for name, value in given.items()})
 
 
-def _divide(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+def _divide(node: ops.Node, given: Mapping[str, ops.Node], engine: Engine) -> Any:
     bottom = _double(given["right"], engine)
     return (_double(given["left"], engine) / _unless(bottom == 0, bottom)).op()
 
 
-def _power(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+def _power(node: ops.Node, given: Mapping[str, ops.Node], engine: Engine) -> Any:
     exponent = given["right"]
     if not isinstance(exponent, ops.Literal) or exponent.value not in range(1, _LARGEST_POWER + 1):
         raise refused(node, f"it may overflow unless the exponent is written down and is 1 to {_LARGEST_POWER}")
     return reduce(mul, [_double(given["left"], engine)] * int(exponent.value)).op()
 
 
-def _by_a_constant(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+def _by_a_constant(node: ops.Node, given: Mapping[str, ops.Node], engine: Engine) -> Any:
     right = given["right"]
     if not isinstance(right, ops.Literal) or right.value is None or not 0 < right.value < 2**53:
         raise refused(
@@ -239,18 +240,18 @@ def _by_a_constant(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     return quotient.op() if isinstance(node, ops.FloorDivide) else (top - quotient * bottom).op()
 
 
-def _root(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+def _root(node: ops.Node, given: Mapping[str, ops.Node], engine: Engine) -> Any:
     value = _double(given["arg"], engine)
     wrong = value < 0 if isinstance(node, ops.Sqrt) else value <= 0
     return type(node)(_unless(wrong, value).op())
 
 
-def _whole(value: Any, how: str) -> Any:
+def _whole(value: ops.Value, how: str) -> Any:
     finite = _unless(value.isnan() | (value > _WHOLE_LIMIT) | (value < -_WHOLE_LIMIT), value)
     return getattr(finite, how)()
 
 
-def _rounding(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+def _rounding(node: ops.Node, given: Mapping[str, ops.Node], engine: Engine) -> Any:
     if not isinstance(node, ops.Round):
         return _whole(_double(given["arg"], engine), type(node).__name__.lower()).op()
     digits = given.get("digits")
@@ -260,7 +261,7 @@ def _rounding(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     return _whole(_double(given["arg"], engine) + 0.5, "floor").op()
 
 
-def _cast(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+def _cast(node: ops.Node, given: Mapping[str, ops.Node], engine: Engine) -> Any:
     if is_coarse(given["arg"]):
         raise refused(node, COARSE)
     value, to = given["arg"].to_expr(), given["to"]
@@ -280,7 +281,7 @@ def _cast(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
     raise refused(node, f"a cast from {held} to {to} is not on the list")
 
 
-def _cast_text(node: Any, text: Any, to: dt.DataType, engine: Engine) -> Any:
+def _cast_text(node: ops.Node, text: ir.Value, to: dt.DataType, engine: Engine) -> Any:
     if to.is_floating():
         number = engine.number_of_text(text)
         return number if to == dt.float64 else engine.cast(number, to)
@@ -293,14 +294,14 @@ def _cast_text(node: Any, text: Any, to: dt.DataType, engine: Engine) -> Any:
     raise refused(node, f"text is cast to numbers, dates and times, not to {to}")
 
 
-def _substring(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+def _substring(node: ops.Node, given: Mapping[str, ops.Node], engine: Engine) -> Any:
     ends = [given[name] for name in ("start", "length") if given.get(name) is not None]
     if not all(isinstance(end, ops.Literal) and end.value is not None and abs(end.value) <= _LONGEST for end in ends):
         raise refused(node, f"a place in a text is a number that is written down, of at most {_LONGEST}")
     return node.__recreate__(dict(given))
 
 
-def _of_a_day(node: Any, given: Mapping[str, Any], engine: Engine) -> Any:
+def _of_a_day(node: ops.Node, given: Mapping[str, ops.Node], engine: Engine) -> Any:
     held = given["arg"].dtype
     if is_coarse(given["arg"]) or (not held.is_date() and not (held.is_timestamp() and held.timezone is None)):
         zone = "what an hour or a day is depends on a zone; use dates, or times without a zone"

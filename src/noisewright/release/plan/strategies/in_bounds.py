@@ -14,16 +14,17 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from noisewright.problem import numbers as exact
 from noisewright.problem.errors import InfeasibleError, InvalidQueryError, SolverError
-from noisewright.problem.fields import Pair, Spec, one_of, only, optional, pair
+from noisewright.problem.fields import one_of, only
 from noisewright.problem.numbers import show
-from noisewright.problem.privacy import LARGEST_EPSILON, PureDP, RenyiDP, ZeroConcentratedDP
+from noisewright.problem.privacy import LARGEST_EPSILON, ApproxDP, PureDP, RenyiDP, ZeroConcentratedDP
 from noisewright.problem.queries import Bounded, Scalar
-from noisewright.problem.records import Record, record
+from noisewright.problem.records import record
 from noisewright.proof.renyi import pure_to_renyi
-from noisewright.release.plan.strategies.by_group import BY_GROUP, WAYS, Proposal, Way, errors_of
-from noisewright.release.stage.aggregates import NUMBERS
+from noisewright.release.ask.within import Within, decimal_text, ends_text
+from noisewright.release.plan.layout import STRATEGIES, AnswerStrategy, AnswerTable, Proposal
+from noisewright.release.plan.noise import errors_of
+from noisewright.release.stage.aggregates import AGGREGATES
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.sample.entropy import Entropy
 from noisewright.search.design import design
@@ -31,7 +32,8 @@ from noisewright.search.designers.bounded import CLAMPED
 from noisewright.search.families.shapes import clamped_noise, stretch
 
 if TYPE_CHECKING:
-    from noisewright.release.plan.layout import Table
+    from noisewright.problem.privacy import Notion
+    from noisewright.problem.utilities import Utility
 
 _LARGEST_WHOLE = 10**12
 _FINE = 10**9
@@ -40,65 +42,21 @@ _WIDE = 10
 _STRETCHED = Fraction(51, 50)
 
 
-@record("within", error=InvalidQueryError)
-class Within(Record):
-    """Where true answers lie and what released ones stay within, in the units of the question."""
-
-    outputs: Pair = pair()
-    inputs: Pair = pair()
-
-    def __post_init__(self) -> None:
-        if not self.outputs[0] <= self.inputs[0] < self.inputs[1] <= self.outputs[1]:
-            raise InvalidQueryError(
-                f"inputs is {_ends(self.inputs)} and outputs {_ends(self.outputs)}; the true answers must lie inside"
-                " what may be released, with some room on both sides.",
-                inputs=self.inputs,
-                outputs=self.outputs,
-            )
-
-
-MaybeWithin = Spec[Within | None, Within | None]
-
-
-def maybe_within() -> Any:
-    """The bounds of answers as a field of a question; files of questions without them do not name it."""
-    return optional(only(Within), default=None, absent=None)
-
-
-def within(outputs: Sequence[exact.Number] | None, inputs: Sequence[exact.Number] | None) -> Within | None:
-    """The bounds of a question; None without any, and a refusal of one without the other."""
-    if outputs is None and inputs is None:
-        return None
-    if outputs is None or inputs is None:
-        given, missing = ("inputs", "outputs") if outputs is None else ("outputs", "inputs")
-        raise InvalidQueryError(
-            f"{given} is given without {missing}; answers in bounds that are right on average need both:"
-            " inputs=(lowest, highest) of the true answer, from public knowledge, and outputs=(lowest, highest) of"
-            " released ones, which must leave room on both sides."
-        )
-    return Within(outputs, inputs)
-
-
-def way_of(number: Any, bounds: Within | None) -> Way:
-    """How a question about one number is answered."""
-    return BY_GROUP if bounds is None else InBounds(number, bounds)
-
-
-@record("in-bounds", WAYS, error=InvalidQueryError)
-class InBounds(Way):
+@record("in-bounds", STRATEGIES, error=InvalidQueryError)
+class InBounds(AnswerStrategy):
     """Each group by itself, by the best law on the whole numbers of `outputs` whose mean is the true number.
 
     Guarantees: every released number lies in the bounds; its mean, over the draw, is the true number of the group
     clamped to the inputs. One number only: each number with bounds has a table of its own.
     """
 
-    number: Any = one_of(NUMBERS)
+    number: Any = one_of(AGGREGATES)
     within: Any = only(Within)
 
     def __post_init__(self) -> None:
         if max(map(abs, (*self.inputs, *self.outputs))) > _LARGEST_WHOLE or self.inputs[0] == self.inputs[1]:
             raise InvalidQueryError(
-                f"inputs {_ends(self.within.inputs)} and outputs {_ends(self.within.outputs)} on a step of"
+                f"inputs {ends_text(self.within.inputs)} and outputs {ends_text(self.within.outputs)} on a step of"
                 f" {show(self.number.unit)} are no whole numbers of up to 1e12 steps; give another step=."
             )
 
@@ -118,20 +76,20 @@ class InBounds(Way):
         """The true number as it is answered: the nearest one of the inputs."""
         return min(max(value, self.inputs[0]), self.inputs[1])
 
-    def query(self, table: Table) -> Bounded:
+    def query(self, table: AnswerTable) -> Bounded:
         """Rule: one person moves a clamped number by no more than the number, and by no more than its range.
         [theory#tables-and-contribution-bounds]
         """
         low, high = self.inputs
-        moved = min(table.extents[0], high - low)
+        moved = min(table.sensitivities[0], high - low)
         asked = Scalar(moved, integer=True, inputs=self.inputs, outputs=self.outputs, unbiased=True)
         bounded: Bounded = asked.bounded  # type: ignore[assignment]  # because it has bounds
         return bounded
 
-    def touched(self, table: Table) -> int:
+    def touched(self, table: AnswerTable) -> int:
         return table.groups
 
-    def proposed(self, table: Table, privacy: Any, utility: Any, weights: Sequence[Fraction]) -> Proposal:
+    def proposed(self, table: AnswerTable, privacy: Notion, utility: Utility, weights: Sequence[Fraction]) -> Proposal:
         pure, plain = pure_within(privacy), type(utility)()
         found = _wide(self.query(table), pure, plain)
         if found is None:
@@ -141,43 +99,47 @@ class InBounds(Way):
                 raise self._refusal(error, table, pure) from None
             found = Proposal(report.best, report.candidates[0].name, report.why, report.candidates[0].value)
         why = (
-            f"{found.why} Every answer lies within {_ends(self.within.outputs)} and is right on average for true"
-            f" answers from {_ends(self.within.inputs)}, to which they are clamped; the error is that of the true"
+            f"{found.why} Every answer lies within {ends_text(self.within.outputs)} and is right on average for true"
+            f" answers from {ends_text(self.within.inputs)}, to which they are clamped; the error is that of the true"
             " answer with the largest one."
         )
         return replace(found, why=why, error=found.error * float(weights[0]) * table.grouping.count)
 
-    def _refusal(self, error: Any, table: Table, pure: PureDP) -> InfeasibleError:
+    def _refusal(
+        self, error: InfeasibleError | InvalidQueryError | SolverError, table: AnswerTable, pure: PureDP
+    ) -> InfeasibleError:
         """What cannot be had, in the units of the question, with the nearest bounds that can."""
         unit, label = self.number.unit, table.questions[0][0].label
         nearest = error.fields.get("outputs")
         least = error.fields.get("epsilon")
         out = None if nearest is None else tuple(end * unit for end in nearest)
-        ways = [f"outputs of at least {_ends(out)}"] if out else ["wider outputs"]
-        ways += [f"an epsilon of at least {_decimal(least)} for each of them"] if least else []
+        ways = [f"outputs of at least {ends_text(out)}"] if out else ["wider outputs"]
+        ways += [f"an epsilon of at least {decimal_text(least)} for each of them"] if least else []
         return InfeasibleError(
-            f"answers to {label!r} from {_ends(self.within.inputs)}, which one person moves by"
-            f" {_decimal(self.query(table).sensitivity * unit)}, cannot be released inside"
-            f" {_ends(self.within.outputs)} and be right on average, at epsilon = {show(pure.epsilon)} for each of"
+            f"answers to {label!r} from {ends_text(self.within.inputs)}, which one person moves by"
+            f" {decimal_text(self.query(table).sensitivity * unit)}, cannot be released inside"
+            f" {ends_text(self.within.outputs)} and be right on average, at epsilon = {show(pure.epsilon)} for each of"
             f" them; it takes {' or '.join(ways)}. Nothing is spent.",
             outputs=out,
             epsilon=least,
         )
 
-    def drawn(self, certified: Certified, table: Table, part: Sequence[int], entropy: Entropy | None) -> list[int]:
+    def drawn(
+        self, certified: Certified, table: AnswerTable, part: Sequence[int], entropy: Entropy | None
+    ) -> list[int]:
         answers: Any = certified.release_many([self.clamped(value) for value in part], entropy=entropy)
         return [int(value) for value in answers]
 
-    def widths(self, certified: Certified, table: Table, confidence: Fraction) -> list[Fraction]:
+    def widths(self, certified: Certified, table: AnswerTable, confidence: Fraction) -> list[Fraction]:
         """Guarantees: whatever the true number in the inputs is, the released one is as near with this confidence."""
         return [Fraction(certified.half_width(confidence))]
 
-    def errors(self, certified: Certified, table: Table, utility: Any) -> list[float]:
+    def errors(self, certified: Certified, table: AnswerTable, utility: Utility) -> list[float]:
         """Those of the true number with the largest error."""
         return errors_of(certified.mechanism, utility)
 
 
-def _wide(query: Bounded, privacy: PureDP, utility: Any) -> Proposal | None:
+def _wide(query: Bounded, privacy: PureDP, utility: Utility) -> Proposal | None:
     """Clamped noise, where the inputs are many noise scales wide and the outputs leave room; else None.
 
     A linear programme, which `design` solves beside it up to 40 sensitivities, gains next to nothing there
@@ -196,7 +158,7 @@ def _wide(query: Bounded, privacy: PureDP, utility: Any) -> Proposal | None:
     return Proposal(make_certified(made, privacy), CLAMPED, why, error)
 
 
-def pure_within(privacy: Any) -> PureDP:
+def pure_within(privacy: Notion) -> PureDP:
     """The largest pure requirement that is known to keep another one; answers in bounds are proven for pure ones.
 
     Rule: pure privacy is approximate privacy with any delta, is epsilon^2/2-concentrated, and has at most the
@@ -214,14 +176,6 @@ def pure_within(privacy: Any) -> PureDP:
             else:
                 breaks = middle
         return PureDP(keeps)
+    if not isinstance(privacy, PureDP | ApproxDP):
+        raise TypeError(f"no plan is made for {type(privacy).__name__}")
     return privacy if isinstance(privacy, PureDP) else PureDP(privacy.epsilon)
-
-
-def _ends(pair: Sequence[Fraction]) -> str:
-    return f"{_decimal(pair[0])} to {_decimal(pair[1])}"
-
-
-def _decimal(value: Fraction) -> str:
-    """Every digit of a decimal fraction, so that what is named can be typed back."""
-    shown = f"{float(value):.15g}"
-    return shown if Fraction(shown) == value else str(value)

@@ -10,59 +10,33 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from functools import reduce
 from itertools import accumulate, pairwise, product
-from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from noisewright.mechanisms.half_widths import half_width
-from noisewright.mechanisms.strategies.values import LARGEST_DENSE
 from noisewright.numerics.fields import FLOATS
 from noisewright.problem.errors import InvalidQueryError, InvalidUtilityError
 from noisewright.problem.fields import Whole, whole
 from noisewright.problem.records import record
 from noisewright.problem.utilities import SquaredError
-from noisewright.problem.workload import Regular, Workload
+from noisewright.problem.workload import Factor, Regular, Workload
+from noisewright.release.ask.linear import FINE, MOST_CELLS, Linear, readings
+from noisewright.release.ask.quantiles import MOST_BINS
 from noisewright.release.ask.question import Question
-from noisewright.release.plan.strategies.by_group import WAYS, Proposal, Way
-from noisewright.release.stage.aggregates import Number, Rows
+from noisewright.release.plan.layout import STRATEGIES, AnswerStrategy, AnswerTable, Proposal
+from noisewright.release.stage.aggregates import Aggregate
+from noisewright.release.stage.groupings import Grouping
 from noisewright.sample.certified import Certified
 from noisewright.sample.entropy import Entropy
 from noisewright.search.design import design
 
 if TYPE_CHECKING:
-    from noisewright.release.plan.layout import Table
-    from noisewright.release.stage.groupings import Grouping
-
-FINE = 2**20
-"""Released are whole multiples of 1 / FINE of what least squares give."""
-MOST_CELLS = LARGEST_DENSE
-MOST_ANSWERS = 1 << 16
+    from noisewright.problem.privacy import Notion
+    from noisewright.problem.utilities import Utility
 
 
-class Linear(Question):
-    """A question that is computed from linear questions about the cells of each of its groups."""
-
-    __slots__ = ()
-    no_target = "its cells are answered together by a strategy; plan it with privacy=, and see how near it comes"
-
-    @property
-    def numbers(self) -> tuple[Number, ...]:
-        return (Rows(),)
-
-    @property
-    def reading(self) -> Workload:
-        """The linear questions whose answers it is computed from."""
-        raise TypeError("a linear question says what it is computed from")
-
-    @property
-    def given(self) -> int:
-        """How many answers it gives for a group."""
-        return self.reading.dimension
-
-
-class OverCells(Way):
-    """What the ways of linear questions share.
+class OverCells(AnswerStrategy):
+    """What the strategies of linear questions share.
 
     Rule: a person has at most `table.rows` rows in a group, each in one cell, hence moves its cells by a sum of so many
     unit changes (`Workload.rows_per_person`), and is in at most `table.groups` groups, each with a draw of its own.
@@ -75,11 +49,11 @@ class OverCells(Way):
     def together(self, grouping: Grouping) -> int:
         return self.size
 
-    def placed(self, questions: Sequence[Question], numbers: Sequence[Number]) -> list[tuple[int, ...]]:
+    def placed(self, questions: Sequence[Question], aggregates: Sequence[Aggregate]) -> list[tuple[int, ...]]:
         ends = [0, *accumulate(question.reading.dimension for question in linear(questions))]
         return [tuple(range(start, end)) for start, end in pairwise(ends)]
 
-    def require_served(self, table: Table, utility: Any) -> None:
+    def require_served(self, table: AnswerTable, utility: Utility) -> None:
         if not isinstance(utility, SquaredError):
             names = ", ".join(question.label for question, _ in table.questions)
             raise InvalidUtilityError(
@@ -87,30 +61,33 @@ class OverCells(Way):
                 utility=utility,
             )
 
-    def asked(self, table: Table) -> Workload:
+    def asked(self, table: AnswerTable) -> Workload:
         """What the strategy is designed for."""
-        return self.reading(table)
+        own = linear([question for question, _ in table.questions])
+        return own[0].measured(own)
 
-    def reading(self, table: Table) -> Workload:
+    def reading(self, table: AnswerTable) -> Workload:
         """The linear questions of all questions, one after the other."""
-        return reduce(or_, (question.reading for question in linear([q for q, _ in table.questions])))
+        return readings(linear([question for question, _ in table.questions]))
 
-    def query(self, table: Table) -> Any:
+    def query(self, table: AnswerTable) -> Any:
         return self.asked(table).with_rows(table.rows)
 
-    def touched(self, table: Table) -> int:
+    def touched(self, table: AnswerTable) -> int:
         return table.groups
 
-    def proposed(self, table: Table, privacy: Any, utility: Any, weights: Sequence[Fraction]) -> Proposal:
+    def proposed(self, table: AnswerTable, privacy: Notion, utility: Utility, weights: Sequence[Fraction]) -> Proposal:
         query = self.query(table)
         report = design(query, privacy=privacy, utility=SquaredError(), progress=False)
         best = report.candidates[0]
         each = best.value / math.fsum(float(part.weight) * part.questions for part in query.parts)
-        given = sum(question.given for question in linear([q for q, _ in table.questions]))
+        given = sum(one.given for one in linear([question for question, _ in table.questions]))
         error = each * given * float(weights[0]) * (table.grouping.count // self.size)
         return Proposal(report.best, best.name, report.why, error)
 
-    def drawn(self, certified: Certified, table: Table, part: Sequence[int], entropy: Entropy | None) -> list[int]:
+    def drawn(
+        self, certified: Certified, table: AnswerTable, part: Sequence[int], entropy: Entropy | None
+    ) -> list[int]:
         groups = [list(part[start : start + self.size]) for start in range(0, len(part), self.size)]
         answers = (self.rebuilt(certified.release(cells, entropy=entropy)) for cells in groups)
         return [math.floor(Fraction(float(value)) * FINE + Fraction(1, 2)) for own in answers for value in own]
@@ -119,37 +96,51 @@ class OverCells(Way):
         """What is kept of a release: post-processing of the noisy rows."""
         return released.answers
 
-    def widths(self, certified: Certified, table: Table, confidence: Fraction) -> list[Fraction]:
-        reach = half_width(self._read(certified, table), confidence, joint=False)
-        return [Fraction(value) + Fraction(self.summed, FINE) for value in reach]
+    def widths(self, certified: Certified, table: AnswerTable, confidence: Fraction) -> list[Fraction]:
+        widths = half_width(self._read(certified, table), confidence, joint=False)
+        return [Fraction(value) + Fraction(self.summed, FINE) for value in widths]
 
     @property
     def summed(self) -> int:
         """How many released numbers an answer is the sum of, at most: each is rounded by half of a multiple."""
         return 1
 
-    def errors(self, certified: Certified, table: Table, utility: Any) -> list[float]:
+    def errors(self, certified: Certified, table: AnswerTable, utility: Utility) -> list[float]:
         return [float(value) for value in self._read(certified, table).power_means(Fraction(2), FLOATS)]
 
-    def _read(self, certified: Certified, table: Table) -> Any:
+    def _read(self, certified: Certified, table: AnswerTable) -> Any:
         """The same noise on the same rows, as a mechanism that answers what the questions are computed from."""
         mechanism: Any = certified.mechanism
         reading = self.reading(table).with_rows(table.rows)
         return mechanism if mechanism.query == reading else replace(mechanism, query=reading)
 
-    def plain(self, table: Table) -> list[float]:
+    def plain(self, table: AnswerTable) -> list[float]:
         squares = [one for part in self.reading(table).parts for one in _squares(part.factors)]
-        return [float(table.extents[0]) * math.sqrt(one) for one in squares]
+        return [float(table.sensitivities[0]) * math.sqrt(one) for one in squares]
 
 
-@record("over-cells", WAYS, error=InvalidQueryError)
+@record("over-cells", STRATEGIES, error=InvalidQueryError)
 class Answered(OverCells):
     """The answers of all linear questions about the `size` cells of a group are released."""
 
     size: Whole = whole(at_least=1, at_most=MOST_CELLS, shown="cells", hint=" in a group, to be answered together")
 
-    def released(self, table: Table) -> int:
+    def released(self, table: AnswerTable) -> int:
         return (table.grouping.count // self.size) * self.reading(table).dimension
+
+
+@record("over-bins", STRATEGIES, error=InvalidQueryError)
+class OverBins(OverCells):
+    """The counts of the `size` bins of a group are released, from a strategy for the counts of all first bins."""
+
+    size: Whole = whole(at_least=1, at_most=MOST_BINS, shown="bins", hint="; give a coarser step or fewer edges")
+
+    def rebuilt(self, released: Any) -> Any:
+        return released.estimate
+
+    @property
+    def summed(self) -> int:
+        return self.size
 
 
 def linear(questions: Sequence[Question]) -> list[Linear]:
@@ -160,12 +151,12 @@ def linear(questions: Sequence[Question]) -> list[Linear]:
     return found
 
 
-def _squares(factors: Sequence[Any]) -> list[float]:
+def _squares(factors: Sequence[Factor]) -> list[float]:
     """The sum of squared weights of each question that is a product of questions about axes."""
     return [math.prod(row) for row in product(*map(_own_squares, factors))]
 
 
-def _own_squares(factor: Any) -> list[float]:
+def _own_squares(factor: Factor) -> list[float]:
     if not isinstance(factor, Regular):
         rows = zip(factor.numerators, factor.denominators, strict=True)
         return [math.fsum((v / d) ** 2 for v in row) for row, d in rows]

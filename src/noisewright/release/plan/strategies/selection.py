@@ -7,13 +7,14 @@ that are not in the table, although they are part of the promise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from noisewright.laws.lattice import Lattice
 from noisewright.laws.tabulated import HALF, Tabulated
@@ -22,17 +23,19 @@ from noisewright.problem.errors import InvalidPrivacyError, InvalidQueryError, U
 from noisewright.problem.privacy import ApproxDP
 from noisewright.problem.queries import Scalar
 from noisewright.problem.records import record
-from noisewright.release.ask.estimates import Between, Estimate
-from noisewright.release.plan.strategies.by_group import BY_GROUP, WAYS, ByGroup, Proposal, Way, kept_whole
-from noisewright.release.stage.aggregates import Number, Persons, Rows
+from noisewright.release.ask.estimates import Estimate, Interval
+from noisewright.release.ask.question import BY_GROUP, Question
+from noisewright.release.plan.layout import STRATEGIES, AnswerStrategy, AnswerTable, Numbers, Proposal, kept_whole
+from noisewright.release.plan.strategies.by_group import ByGroup
+from noisewright.release.stage.aggregates import Aggregate, Persons, Rows
 from noisewright.release.table.keys import Row, Value
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.sample.entropy import Entropy
 from noisewright.search.families.approximate import truncated_staircase
 
 if TYPE_CHECKING:
-    from noisewright.release.ask.question import Question
-    from noisewright.release.plan.layout import Table
+    from noisewright.problem.privacy import Notion
+    from noisewright.problem.utilities import Utility
 
 Published = tuple[tuple[Row, tuple[int, ...]], ...]
 """The published groups in the order of their keys, each with its released numbers."""
@@ -40,23 +43,23 @@ _BEYOND = 0.025
 _ROUNDING = 1 - 1e-9
 
 
-def private_way(question: Question, rows: int) -> Way:
+def private_strategy(question: Question, rows: int) -> AnswerStrategy:
     """How a question about privately chosen groups is answered, where a person has so many rows in a group.
 
     The number of persons is known from the choice itself; so is that of rows where a person has one in a group.
     """
-    if question.way != BY_GROUP:
+    if question.strategy != BY_GROUP:
         raise InvalidQueryError(
             f"{question.label!r} needs listed keys; keys that are chosen privately are for count, persons, sum, mean,"
-            " variance and histogram.",
+            " variance, proportion and histogram.",
             name=question.label,
         )
     known = {Persons(), Rows()} if rows == 1 else {Persons()}
-    return SELECTING if question.grouping.bins is None and set(question.numbers) <= known else FOLLOWING
+    return SELECTING if question.grouping.bins is None and set(question.aggregates) <= known else FOLLOWING
 
 
-@record("selecting", WAYS)
-class Selecting(Way):
+@record("selecting", STRATEGIES)
+class Selecting(AnswerStrategy):
     """The groups are chosen by their noisy number of persons, which is released with them.
 
     Rule: let X be noise on the whole numbers from -m to m, private at shift 1. Think of the table with one row for
@@ -68,27 +71,27 @@ class Selecting(Way):
     [KorolovaEtAl09, theory#partition-selection]
     """
 
-    def numbers(self, questions: Sequence[Question]) -> tuple[Number, ...]:
+    def aggregates(self, questions: Sequence[Question]) -> tuple[Aggregate, ...]:
         return (Persons(),)
 
-    def places(self, question: Question, numbers: Sequence[Number]) -> tuple[int, ...]:
+    def indices(self, question: Question, aggregates: Sequence[Aggregate]) -> tuple[int, ...]:
         return (0,)
 
-    def query(self, table: Table) -> Any:
+    def query(self, table: AnswerTable) -> Any:
         return Scalar(1, integer=True)
 
-    def fits(self, certified: Certified, table: Table) -> bool:
-        return Way.fits(self, certified, table) and _ends(certified)
+    def fits(self, certified: Certified, table: AnswerTable) -> bool:
+        return AnswerStrategy.fits(self, certified, table) and _ends(certified)
 
-    def touched(self, table: Table) -> int:
+    def touched(self, table: AnswerTable) -> int:
         return table.groups
 
-    def proposed(self, table: Table, privacy: Any, utility: Any, weights: Sequence[Fraction]) -> Proposal:
-        certified = bounded_noise(privacy, utility)
+    def proposed(self, table: AnswerTable, privacy: Notion, utility: Utility, weights: Sequence[Fraction]) -> Proposal:
+        certified = bounded_noise(require_delta(privacy), utility)
         error = float(certified.mechanism.expected(type(utility)()).mid()) * float(weights[0])
         return Proposal(certified, "truncated staircase", told(certified), error)
 
-    def drawn(self, certified: Certified, table: Table, part: Sequence[Any], entropy: Entropy | None) -> list[Any]:
+    def drawn(self, certified: Certified, table: AnswerTable, part: Numbers, entropy: Entropy | None) -> list[Any]:
         most, listed = end_of(certified), sorted(part[0].items())
         if not listed:
             return [()]
@@ -97,29 +100,29 @@ class Selecting(Way):
         ends = intervals(certified.mechanism.law, sorted({value for _, value in passed}))
         return [tuple((key, (value, *ends[value])) for key, value in passed)]
 
-    def stored(self, part: Sequence[Any]) -> list[Any]:
+    def stored(self, part: Numbers) -> list[Any]:
         return [written(part[0])]
 
-    def restored(self, table: Table, part: Sequence[Any]) -> list[Any]:
+    def restored(self, table: AnswerTable, part: Numbers) -> list[Any]:
         return [restored(part[0], table, 3)]
 
-    def groups(self, table: Table, part: Sequence[Any]) -> Iterator[tuple[tuple[Any, ...], Sequence[int]]]:
+    def groups(self, table: AnswerTable, part: Numbers) -> Iterator[tuple[tuple[Any, ...], Sequence[int]]]:
         yield from part[0]
 
     def estimate(
-        self, question: Question, row: Sequence[int], places: Sequence[int], widths: Sequence[Fraction]
+        self, question: Question, row: Sequence[int], indices: Sequence[int], widths: Sequence[Fraction]
     ) -> Estimate:
         value, low, high = map(Fraction, row)
-        return Between(value, low, high)
+        return Interval(value, low, high)
 
-    def widths(self, certified: Certified, table: Table, confidence: Fraction) -> list[Fraction]:
+    def widths(self, certified: Certified, table: AnswerTable, confidence: Fraction) -> list[Fraction]:
         return [Fraction(certified.half_width(confidence))]
 
-    def errors(self, certified: Certified, table: Table, utility: Any) -> list[float]:
+    def errors(self, certified: Certified, table: AnswerTable, utility: Utility) -> list[float]:
         return [float(certified.mechanism.expected(type(utility)()).mid())]
 
 
-@record("following", WAYS)
+@record("following", STRATEGIES)
 class Following(ByGroup):
     """Numbers of groups that were chosen privately before: every conceivable group has a draw of its own.
 
@@ -129,16 +132,18 @@ class Following(ByGroup):
     published group without a row in this table has zeros. [theory#partition-selection]
     """
 
-    def after(self, table: Table, part: Sequence[Any], earlier: Sequence[tuple[Table, Sequence[Any]]]) -> Sequence[Any]:
+    def after(self, table: AnswerTable, part: Numbers, earlier: Sequence[tuple[AnswerTable, Numbers]]) -> Sequence[Any]:
         chosen = [
-            own[0] for other, own in earlier if other.way == SELECTING and other.grouping.keys == table.grouping.keys
+            own[0]
+            for other, own in earlier
+            if other.strategy == SELECTING and other.grouping.keys == table.grouping.keys
         ]
         if len(chosen) != 1:
             raise UncertifiedError("groups are chosen once, before anything else is drawn for them; refused.")
-        zeros = (0,) * (table.grouping.count * len(table.numbers))
+        zeros = (0,) * (table.grouping.count * len(table.aggregates))
         return [{key: part[0].get(key, zeros) for key, _ in chosen[0]}]
 
-    def drawn(self, certified: Certified, table: Table, part: Sequence[Any], entropy: Entropy | None) -> list[Any]:
+    def drawn(self, certified: Certified, table: AnswerTable, part: Numbers, entropy: Entropy | None) -> list[Any]:
         shown: Mapping[Row, Sequence[int]] = part[0]
         if not shown:
             return [()]
@@ -146,14 +151,14 @@ class Following(ByGroup):
         each = len(noisy) // len(shown)
         return [tuple((key, tuple(noisy[i * each : (i + 1) * each])) for i, key in enumerate(shown))]
 
-    def stored(self, part: Sequence[Any]) -> list[Any]:
+    def stored(self, part: Numbers) -> list[Any]:
         return [written(part[0])]
 
-    def restored(self, table: Table, part: Sequence[Any]) -> list[Any]:
-        return [restored(part[0], table, table.grouping.count * len(table.numbers))]
+    def restored(self, table: AnswerTable, part: Numbers) -> list[Any]:
+        return [restored(part[0], table, table.grouping.count * len(table.aggregates))]
 
-    def groups(self, table: Table, part: Sequence[Any]) -> Iterator[tuple[tuple[Any, ...], Sequence[int]]]:
-        width, bins = len(table.numbers), table.grouping.bins
+    def groups(self, table: AnswerTable, part: Numbers) -> Iterator[tuple[tuple[Any, ...], Sequence[int]]]:
+        width, bins = len(table.aggregates), table.grouping.bins
         ends: Sequence[tuple[str, ...]] = [(label,) for label in bins.labels] if bins else [()]
         for key, numbers in part[0]:
             for place, end in enumerate(ends):
@@ -163,8 +168,8 @@ class Following(ByGroup):
 SELECTING, FOLLOWING = Selecting(), Following()
 
 
-def require_delta(privacy: Any) -> None:
-    """Refuse requirements under which no group can be chosen privately."""
+def require_delta(privacy: Notion) -> ApproxDP:
+    """The requirement, if groups can be chosen privately under it; refuses others."""
     if not isinstance(privacy, ApproxDP):
         raise InvalidPrivacyError(
             f"privacy is {privacy}, and keys that are chosen privately need a delta: what is never published without"
@@ -172,9 +177,10 @@ def require_delta(privacy: Any) -> None:
             " keys: nw.keys(column, [...]).",
             privacy=privacy,
         )
+    return privacy
 
 
-def bounded_noise(privacy: Any, utility: Any) -> Certified:
+def bounded_noise(privacy: ApproxDP, utility: Utility) -> Certified:
     """Noise on the whole numbers that ends as early as any: certified, with the fewest persons for an even chance.
 
     Rule: of a symmetric law on -m ... m that is (epsilon, delta)-private at shift 1, the masses from the end inward are
@@ -243,7 +249,7 @@ def intervals(law: Tabulated, values: Sequence[int]) -> dict[int, tuple[int, int
     masses = np.array([law.weight(k) / law.total for k in range(-most, most + 1)])
     tail = np.append(np.cumsum(masses[::-1])[::-1], 0.0)
 
-    def at_least(x: Any) -> Any:
+    def at_least(x: NDArray[np.int64]) -> Any:
         return tail[np.clip(x + most, 0, 2 * most + 1)]
 
     found = {}
@@ -262,7 +268,7 @@ def written(published: Published) -> list[list[list[Any]]]:
     return [[[_text(value) for value in key], list(numbers)] for key, numbers in published]
 
 
-def restored(plain: Any, table: Table, count: int) -> Published:
+def restored(plain: Iterable[tuple[Iterable[object], Iterable[object]]], table: AnswerTable, count: int) -> Published:
     """Inverse of `written`, for groups of a table with so many numbers each; ValueError or TypeError for others.
 
     Guarantees: the groups are distinct and in their order, and the keys of each column fit into one column.
@@ -294,7 +300,7 @@ def _text(value: Value) -> str:
     return f"{'t' if isinstance(value, str) else 'i'}{value}"
 
 
-def _value(text: Any) -> Value:
+def _value(text: object) -> Value:
     kinds: Mapping[str, Any] = {"t": _printed, "i": kept_whole, "d": date.fromisoformat, "b": ("0", "1").index}
     if not isinstance(text, str) or text[:1] not in kinds:
         raise ValueError("this is no key")
