@@ -56,10 +56,9 @@ def test_the_street_names_every_room():
 )
 def test_a_planted_import_is_caught(tmp_path: Path, room: str, line: str, contract: str):
     package = tmp_path / "planted" / "noisewright"
-    for name in STREET:
-        (package / name).mkdir(parents=True)
-        (package / name / "__init__.py").touch()
-    (package / "__init__.py").touch()
+    for path in modules():
+        (package / path.relative_to(PACKAGE)).parent.mkdir(parents=True, exist_ok=True)
+        (package / path.relative_to(PACKAGE)).touch()
     configuration = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     (tmp_path / "pyproject.toml").write_text(configuration, encoding="utf-8")
     assert _lint(tmp_path, tmp_path / "planted").returncode == 0

@@ -61,7 +61,7 @@ def test_nothing_outside_of_its_folder_names_an_engine():
 
 
 def test_every_folder_of_an_engine_registers_itself():
-    folders = {path.name for path in ENGINES.iterdir() if path.is_dir() and (path / "__init__.py").exists()}
+    folders = {path.parent.name for path in modules(ENGINES) if path.name == "__init__.py"} - {ENGINES.name}
     assert folders
     assert {one.implementation.split(".")[3] for one in registered()} >= folders
 

@@ -13,12 +13,13 @@ from noisewright.release.ask.histogram import BinCount
 from noisewright.release.plan.arranging import layout_of
 from noisewright.release.plan.layout import ContributionBounds
 from noisewright.release.run import transaction
+from noisewright.release.run.checked_table import CheckedTable
 
 LEAST = 0.95
 _ALL = ContributionBounds(10**6, 10**6, False)
 
 
-def shares(plan: Any) -> list[float]:
+def shares(plan: Any, checked: CheckedTable) -> list[float]:
     """Of each grouping that rows are counted in, the share of the rows in its listed groups that the limits keep."""
     found = []
     for table in plan.layout.tables:
@@ -28,7 +29,7 @@ def shares(plan: Any) -> list[float]:
         # Cells that are answered together are one group, with the keys that they may stand beside.
         by = keys if table.together == 1 or bins else None
         asked = [BinCount(bins, by) if bins and table.together == 1 else nw.count(by=by)]
-        kept, every = (sum(plan.dataset._aggregate(layout_of(asked, limits), 1)) for limits in (plan.limits, _ALL))
+        kept, every = (sum(checked.true_aggregates(layout_of(asked, limits), 1)) for limits in (plan.limits, _ALL))
         found.append(kept / every)
     return found
 
@@ -39,9 +40,9 @@ def released_with_shares() -> Iterator[list[float]]:
     found: list[float] = []
     released = transaction.released
 
-    def watched(plan: Any, **how: Any) -> Any:
-        found.extend(shares(plan))
-        return released(plan, **how)
+    def watched(plan: Any, ledger: Any, checked: CheckedTable, **how: Any) -> Any:
+        found.extend(shares(plan, checked))
+        return released(plan, ledger, checked, **how)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(transaction, "released", watched)

@@ -12,12 +12,13 @@ from noisewright.accounting.releases import CertifiedRelease
 from noisewright.ledger.idempotence import _text
 from noisewright.problem.records import digest
 from noisewright.proof.provers import FIRST_RULES, current_rule, first_rule
+from tests.tree import ROOT, tracked
 
-CORPUS = Path(__file__).resolve().parents[2] / "fixtures" / "corpus"
+CORPUS = ROOT / "tests" / "fixtures" / "corpus"
 
 
 def corpus():
-    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in CORPUS.glob("*.json")}
+    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in tracked(CORPUS, ".json")}
 
 
 def test_names_go_both_ways_and_nothing_else_is_touched():

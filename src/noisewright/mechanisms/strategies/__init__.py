@@ -2,5 +2,5 @@
 
 - strategy: the mechanisms, with Gaussian and with Laplace noise
 - rows, filters, tables: what is measured; filters for lines of any length; tables of counts
-- values, runs, estimates: what answers cost, question by question, and what noisy rows say
+- values, estimates: what answers cost, question by question, and what noisy rows say
 """
