@@ -142,7 +142,9 @@ def test_a_person_at_a_terminal_sees_progress(tmp_path: Path):
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
     words = ("sweep", *DESIGN[3:], "--epsilons", "1,2")
-    impatient = "from noisewright.search.report import shown; shown.PATIENCE = 0; import noisewright.__main__ as m"
+    impatient = (
+        "from noisewright.search.report import progress; progress.PATIENCE = 0; import noisewright.__main__ as m"
+    )
     command = [sys.executable, "-c", f"{impatient}; m.main()", *words]
     done = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, text=True, check=False)
     os.close(theirs)

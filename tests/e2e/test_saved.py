@@ -57,7 +57,7 @@ def test_explain_uses_the_librarys_words_and_writes_a_page(cli: Cli, mechanism: 
     assert written.out == ""
     assert "page.html" in written.err
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert page.startswith('<!doctype html>\n<html lang="en">')
+    assert page.startswith('<!DOCTYPE html>\n<html lang="en">')
     assert certified.explain(html=True) in page
     assert "http" not in page
     assert_failed(cli("explain", "mechanism.json", "--html", "no/such/page.html"), 2)

@@ -81,7 +81,7 @@ def differences(engine: Any, frame: dict[str, list[Any]], derive: Any, question:
     rows = [{"u": place, "x": value} for place, value in enumerate(frame["x"])]
     whole = nw.Dataset(load(engine, {"u": "whole", "x": "double"}, rows), "u", name="x").mutate(**derive)
     layout = layout_of([question], whole.limits)
-    everybody, *left = (whole._aggregate(layout, 1, leave_out=person) for person in (None, 0, 1))
+    everybody, *left = (whole._checked.true_aggregates(layout, 1, leave_out=person) for person in (None, 0, 1))
     return [layout.holds([a - b for a, b in zip(everybody, each, strict=True)]) for each in left]
 
 

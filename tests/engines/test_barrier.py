@@ -95,7 +95,9 @@ def test_a_table_called_like_a_part_of_a_query_is_the_table():
     )
     for name in ("t0", "t2"):
         data = data.join_public(tables[name].mutate(one=1).select("k", name=ibis.literal(name)).view(), "k")
-    assert data._aggregate(layout_of([nw.count()], nw.Dataset(ROWS, "u", name="y", rows_per_group=99).limits), 1) == [5]
+    assert data._checked.true_aggregates(
+        layout_of([nw.count()], nw.Dataset(ROWS, "u", name="y", rows_per_group=99).limits), 1
+    ) == [5]
 
 
 @pytest.mark.parametrize("place", range(7))
@@ -108,7 +110,7 @@ def test_a_table_called_like_a_step_that_a_query_takes_twice_is_the_table(place:
         return ibis.union(few, few.filter(few.j > 6), distinct=False)
 
     found = data.through(twice)
-    assert found._aggregate(layout_of([nw.count()], found.limits), 1) == [3]
+    assert found._checked.true_aggregates(layout_of([nw.count()], found.limits), 1) == [3]
 
 
 @pytest.mark.parametrize("name", FILTERS)
@@ -195,6 +197,6 @@ def test_numbers_on_spark_hang_on_nobody_else(spark: Any, tmp_path: Path):
         data = nw.Dataset(f"spark:{folder}", "u")
         few = data.filter(lambda t: t.x > 5)
         asked = [nw.count(), nw.ask.sum("x", bounds=(0, 100), step=1)]
-        found.append([*few._aggregate(layout_of(asked, data.limits), 1)])
-        found.append([*data._aggregate(layout_of(asked, data.limits), 1)])
+        found.append([*few._checked.true_aggregates(layout_of(asked, data.limits), 1)])
+        found.append([*data._checked.true_aggregates(layout_of(asked, data.limits), 1)])
     assert found == [[99, 0], [99, 0], [99, 0], [100, 1], [100, 99], [100, 99], [100, 100], [100, 100]]

@@ -52,7 +52,7 @@ def _nothing(*given: Any) -> None:
 _DUCKDB = "engines.duckdb.engine"
 FAULTS: dict[str, tuple[str, dict[str, Any]]] = {
     "no barrier, no settings": ("parquet by duckdb", {f"{_DUCKDB}._opaque": _as_it_is, f"{_DUCKDB}._SETTINGS": {}}),
-    "names that the engine does not tell apart": ("arrow", {"local.require_distinct": _nothing}),
+    "names that the engine does not tell apart": ("arrow", {"table.person_local.require_distinct": _nothing}),
 }
 """What is wrong, in which form it is looked for, and what stands for what."""
 

@@ -83,7 +83,7 @@ def equal(engine: Any, table: list[dict[str, Any]], questions: list[Any], texts:
     layout = layout_of(questions, data.limits)
     own = data.limits.one_row_per_person
     local = data._source.engine.in_process
-    assert data._aggregate(layout, SALT) == by_hand(table, layout, one_row=own, in_process=local)
+    assert data._checked.true_aggregates(layout, SALT) == by_hand(table, layout, one_row=own, in_process=local)
 
 
 def check(engine: Any, texts: bool, examples: int) -> None:
@@ -175,7 +175,7 @@ def test_texts_with_any_spaces_around_them_are_numbers(engine: Any):
     data = nw.Dataset(load(engine, COLUMNS, plain), "id", name="x")
     for text in (texts[4], texts[10]):
         found = data.filter(lambda t, text=text: t.k == text)
-        assert found._aggregate(layout_of([nw.count()], data.limits), SALT) == [1]
+        assert found._checked.true_aggregates(layout_of([nw.count()], data.limits), SALT) == [1]
 
 
 def test_a_floor_by_itself_fails_on_no_value(engine: Any):

@@ -16,10 +16,10 @@ from jinja2 import UndefinedError
 from markupsafe import Markup
 
 import noisewright as nw
-from noisewright.app.explorer import fragments
+from noisewright.app.explorer import fragments, pictures
 from noisewright.app.explorer.form import PRIVACY, QUESTIONS, TABLE, UTILITY, EntryError, read, served
 from noisewright.app.explorer.server import listening
-from noisewright.app.reports import blocks
+from noisewright.app.reports import blocks, charts
 from noisewright.app.reports.embedded import embedded
 from noisewright.drawing.pages import rendered
 from tests.explorer.asgi import PORT, app, post
@@ -75,6 +75,11 @@ def test_every_block_is_tried():
 @pytest.mark.parametrize("name", BLOCKS)
 def test_a_block_escapes_what_it_is_given(name: str):
     harmless(BLOCKS[name](), shown=9 if name == "table" else 1)
+
+
+def test_a_picture_escapes_what_is_said_of_it():
+    harmless(charts.picture(HOSTILE, HOSTILE, 10, ""), shown=2)
+    harmless(pictures.picture("name", HOSTILE, 10, 10, []), shown=1)
 
 
 def test_a_picture_of_another_library_is_one_picture_whatever_is_said_of_it():

@@ -68,7 +68,7 @@ def test_another_account_that_asks_for_the_same_finishes_no_charge_but_its_own(p
     whole = nw.Ledger.create(path, budget=nw.PureDP(4))
     accounts = [whole.sub("ann", budget=nw.PureDP(1)), whole.sub("bob", budget=nw.PureDP(1)), whole]
     named, made = digest({"drawn": "the same"}), menu.laplace("0.5")
-    same = [Same(account, named, lambda: made, lambda answer: answer) for account in accounts]
+    same = [Same(account, named, made, lambda answer: answer) for account in accounts]
     first = same[0].charged("hers")
     assert first is not None
     for other in same[1:]:

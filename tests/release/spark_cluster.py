@@ -13,7 +13,7 @@ if __name__ == "__main__":
     cluster = Sparks("local-cluster[2,1,1024]")
     data = nw.Dataset(f"spark:{sys.argv[1]}", "id", rows_per_group=2, groups_per_person=2)
     layout = layout_of([QUESTIONS[place] for place in map(int, sys.argv[2:])], data.limits)
-    sys.stdout.write(f"{data._aggregate(layout, SALT)}\n")
+    sys.stdout.write(f"{data._checked.true_aggregates(layout, SALT)}\n")
     context = cluster.session.sparkContext
     sys.stdout.write(f"{context._jsc.sc().getExecutorMemoryStatus().size() - 1}\n")
     cluster.remove()

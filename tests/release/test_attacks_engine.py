@@ -17,7 +17,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import noisewright as nw
-from noisewright.release.dataset import Dataset
 from noisewright.release.engines.duckdb.engine import DuckDB
 from noisewright.release.plan.arranging import layout_of
 from noisewright.release.plan.layout import ContributionBounds
@@ -94,7 +93,7 @@ def test_two_datasets_say_one_thing_of_a_table(database: Any, tmp_path: Path):
 def test_a_table_can_be_joined_with_itself(tmp_path: Path):
     data = declared(tmp_path)
     layout = layout_of([nw.count()], ContributionBounds(10**6, 1, False))
-    assert data.join(data)._aggregate(layout, 1) == [10 * 4 * 4]
+    assert data.join(data)._checked.true_aggregates(layout, 1) == [10 * 4 * 4]
 
 
 def test_what_was_joined_is_a_part_of_what_a_plan_is_known_by(tmp_path: Path):
@@ -125,7 +124,7 @@ def test_a_line_of_a_file_takes_no_other_with_it(tmp_path: Path, lines: bytes, r
     path.write_bytes(b"id,x\n" + lines)
     data = nw.Dataset(path, "id")
     layout = layout_of([nw.mean("x", bounds=(0, 10))], data.limits)
-    assert data._aggregate(layout, 1)[0] == rows
+    assert data._checked.true_aggregates(layout, 1)[0] == rows
 
 
 def test_a_header_that_ends_in_a_carriage_return_shows_no_values(tmp_path: Path):
@@ -218,7 +217,7 @@ def test_ctrl_c_in_a_query_of_duckdb_is_ctrl_c(tmp_path: Path, monkeypatch, spen
 def test_nothing_is_read_before_the_charge_and_every_release_has_a_salt_of_its_own(tmp_path: Path, monkeypatch):
     data = declared(tmp_path)
     plan = data.plan(nw.count(), privacy=nw.PureDP(1))
-    aggregate = Dataset._aggregate
+    aggregate = CheckedTable.true_aggregates
     salts: list[int] = []
 
     def watched(self: Any, layout: Any, salt: int, leave_out: Any = None) -> list[int]:
@@ -257,7 +256,7 @@ def test_threads_neither_share_a_draw_nor_read_each_other(tmp_path: Path):
         try:
             for _ in range(2):
                 found.append((plan is sums, plan.release()))
-                assert data._aggregate(own, 1) == [10] * 4
+                assert data._checked.true_aggregates(own, 1) == [10] * 4
         except BaseException as error:  # noqa: BLE001 -- shown by the test
             failed.append(error)
 

@@ -43,7 +43,10 @@ def dataset(leaves: int) -> nw.Dataset:
 
 def moved(data: nw.Dataset, plan: Any, person: int) -> list[int]:
     """What one person changes of the numbers without noise."""
-    everybody, rest = data._aggregate(plan.layout, 1), data._aggregate(plan.layout, 1, leave_out=f"person {person}")
+    everybody, rest = (
+        data._checked.true_aggregates(plan.layout, 1),
+        data._checked.true_aggregates(plan.layout, 1, leave_out=f"person {person}"),
+    )
     difference = [a - b for a, b in zip(everybody, rest, strict=True)]
     assert plan.layout.holds(difference)
     return difference

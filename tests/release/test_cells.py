@@ -48,7 +48,7 @@ def dataset(table: Any, **limits: int) -> nw.Dataset:
 def released(data: nw.Dataset, *questions: Any, privacy: Any = PLENTY) -> tuple[Plan, list[dict[str, Any]]]:
     """The rows of an answer, around the true numbers of the table; nothing is charged."""
     plan = data.plan(*questions, privacy=privacy)
-    found = columns(plan, drawn(plan.blocks, plan.layout, data._aggregate(plan.layout, 1)), 0)
+    found = columns(plan, drawn(plan.blocks, plan.layout, data._checked.true_aggregates(plan.layout, 1)), 0)
     return plan, [dict(zip(found, row, strict=True)) for row in zip(*found.values(), strict=True)]
 
 
@@ -306,7 +306,7 @@ def test_without_a_step_there_are_a_hundred_bins_or_a_few_more(bounds, step):
 def test_released_numbers_are_whole(visits):
     data = dataset(visits, one_row_per_person=True)
     plan = data.plan(nw.ask.workload("ranges", column="age", edges=[0, 60, 120]), privacy=PLENTY)
-    vector = data._aggregate(plan.layout, 1)
+    vector = data._checked.true_aggregates(plan.layout, 1)
     numbers = drawn(plan.blocks, plan.layout, vector)
     assert all(isinstance(number, int) for number in numbers)
     assert len(numbers) == plan.layout.released == 3 != len(vector)

@@ -37,7 +37,7 @@ def _asked(data: nw.Dataset) -> list[list[Any]]:
     """What is counted of a column of times or spans in all ways that read it; nothing of it may fail."""
     there = data.filter(lambda t: t.x.notnull())
     many = data.through(lambda t: t.group_by("u").agg(n=t.x.count()))
-    return [one._aggregate(layout_of([nw.count()], one.limits), 1) for one in (data, there, many)]
+    return [one._checked.true_aggregates(layout_of([nw.count()], one.limits), 1) for one in (data, there, many)]
 
 
 TIMES = [_counted(unit, zone) for unit in ("s", "ms", "us", "ns") for zone in (None, "UTC", "Europe/Berlin")]
@@ -78,7 +78,7 @@ def test_times_and_spans_that_are_far_away_end_no_release_however_they_are_coded
         zone = {"zone": "UTC"} if "UTC" in data.columns["x"] else {}
         bins = nw.ask.histogram("x", every="year", start="1969-01-01", end="1972-01-01", **zone)
         near = 2 if "timestamp[ns" in str(column.type) else 1  # the others are far away
-        assert data._aggregate(layout_of([bins], data.limits), 1)[1] == near
+        assert data._checked.true_aggregates(layout_of([bins], data.limits), 1)[1] == near
 
 
 NESTED = {
@@ -113,7 +113,7 @@ def test_times_that_count_milliseconds_are_refused_by_name_however_deep(nest: An
 def test_lists_of_what_is_read_as_it_is_are_carried_along():
     columns = {"u": [1, 2], "x": [[1], [2, 3]], "y": [{"a": "b"}] * 2}
     data = nw.Dataset(pa.table(columns), "u", name="x")
-    assert data.filter(lambda t: t.x.notnull())._aggregate(layout_of([nw.count()], data.limits), 1) == [2]
+    assert data.filter(lambda t: t.x.notnull())._checked.true_aggregates(layout_of([nw.count()], data.limits), 1) == [2]
     for query in (
         lambda t: t.group_by("u").agg(m=t.x.max()),
         lambda t: t.group_by("u", "x").agg(n=t.count()),
@@ -188,7 +188,7 @@ READ: dict[str, Any] = {
 def test_odd_columns_are_read_and_end_no_release(column: Any):
     kind = pa.table if isinstance(column, pa.Array) else pd.DataFrame
     data = nw.Dataset(kind({"u": [1, 2, 3, 4], "x": column}), "u", name="x", rows_per_group=4)
-    (found,) = data.filter(lambda t: t.x.notnull())._aggregate(layout_of([nw.count()], data.limits), 1)
+    (found,) = data.filter(lambda t: t.x.notnull())._checked.true_aggregates(layout_of([nw.count()], data.limits), 1)
     assert found >= 2
 
 
@@ -208,7 +208,7 @@ def _orders(data: nw.Dataset) -> list[list[Any]]:
     few = [data.filter(lambda t: t.k < "b"), data.filter(lambda t: (t.k >= "b") & (t.k != "zzz"))]
     most = data.through(lambda t: t.group_by("u").agg(k=t.k.max())).filter(lambda t: t.k == "c")
     same = data.through(lambda t: t.filter(t.k == t.j))
-    return [one._aggregate(layout_of([nw.count()], one.limits), 1) for one in (*few, most, same)]
+    return [one._checked.true_aggregates(layout_of([nw.count()], one.limits), 1) for one in (*few, most, same)]
 
 
 def test_categories_are_ordered_and_compared_as_texts_whatever_their_list_says():
@@ -282,7 +282,7 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def _count(data: nw.Dataset) -> int:
-    (found,) = data._aggregate(layout_of([nw.count()], data.limits), 1)
+    (found,) = data._checked.true_aggregates(layout_of([nw.count()], data.limits), 1)
     return int(found)
 
 

@@ -77,7 +77,7 @@ def test_groups_that_are_chosen_privately_are_limited_however_many_there_are():
 
 def test_what_is_said_to_count_is_what_is_counted():
     data = dataset(rows_per_group=3, groups_per_person=2)
-    counted = sum(data._aggregate(layout_of([nw.count(by=WARDS)], data.limits), 7))
+    counted = sum(data._checked.true_aggregates(layout_of([nw.count(by=WARDS)], data.limits), 7))
     rows = Counter(zip(VISITS["id"], VISITS["ward"], strict=True))
     persons = {person: sorted(n for (own, _), n in rows.items() if own == person) for person in range(7)}
     assert counted == sum(3 * min(2, len(each)) for each in persons.values() if min(each) >= 3) == 42

@@ -46,7 +46,7 @@ def planned(privacy: Any, rows: int, *questions: Any) -> tuple[Plan, list[int]]:
     table = pa.table({"id": np.arange(rows), "ward": generator.choice(["A", "B"], rows), "age": ages})
     data = nw.Dataset(table, "id", name="ages", one_row_per_person=True)
     plan = data.plan(*questions, privacy=privacy)
-    return plan, data._aggregate(plan.layout, 1)
+    return plan, data._checked.true_aggregates(plan.layout, 1)
 
 
 def truths(plan: Plan, vector: list[int]) -> list[float]:

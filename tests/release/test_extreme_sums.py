@@ -22,7 +22,7 @@ from noisewright.ledger.charge import plain_answer
 from noisewright.release.ask.linear import FINE
 from noisewright.release.ask.registry import QUESTIONS
 from noisewright.release.plan.layout import STRATEGIES, AnswerTable
-from noisewright.release.plan.noise import drawn
+from noisewright.release.plan.noise import drawn, price_of
 from noisewright.release.plan.plan import Plan
 from noisewright.release.plan.shares import jointly, weights_of
 from noisewright.release.plan.strategies.by_group import BY_GROUP
@@ -32,6 +32,7 @@ from noisewright.release.plan.strategies.over_cells import OverCells
 from noisewright.release.plan.strategies.selection import FOLLOWING, SELECTING, bounded_noise, end_of, intervals
 from noisewright.release.run.answers import columns
 from noisewright.release.run.bounds import question as bounds_question
+from noisewright.release.run.checked_table import CheckedTable
 from noisewright.release.run.idempotence import stored_form
 from noisewright.release.run.post_processing import post_processing_of
 from noisewright.release.stage.vector import Unlisted
@@ -73,7 +74,8 @@ def together(*questions: Any) -> Asked:
     def plan(data: nw.Dataset) -> Plan:
         found = data.plan(*questions, privacy=APPROX)
         own = [weights_of(table, found.utility, {}) for table in found.layout.tables]
-        return replace(found, blocks=jointly(found.layout, APPROX, found.utility, own).blocks)
+        blocks = jointly(found.layout, APPROX, found.utility, own).blocks
+        return replace(found, blocks=blocks, price=price_of(blocks, found.layout))
 
     return Asked(questions, APPROX, plan=plan)
 
@@ -91,6 +93,7 @@ ASKED = {
     "a variance": Asked([nw.ask.variance("x", bounds=(0, 10**6), step=1, by=TOWNS)], APPROX),
     "a variance under rho": Asked([nw.ask.variance("x", bounds=(0, 10**6), step=1)], RHO),
     "a histogram": Asked([nw.ask.histogram("x", edges=[0, 1, 5], by=TOWNS)]),
+    "a proportion": Asked([nw.ask.proportion("k", ["A", "C"], by=TOWNS)]),
     "the largest": Asked([nw.ask.top("k", 2, by=TOWNS)], RHO),
     "quantiles": Asked([nw.ask.quantiles("x", ["0.1", "0.5"], bounds=(0, 10), step=1)]),
     "quantiles of bins": Asked([nw.ask.quantiles("x", ["0.5"], edges=[0, 1, 5, 7], by=TOWNS)], RHO),
@@ -181,7 +184,7 @@ def test_numbers_of_any_size_are_drawn_around_stored_and_shown(name: str, tmp_pa
 def test_a_release_of_extreme_sums_is_charged_once_and_read_back(name: str, tmp_path: Path, monkeypatch: Any):
     asked = ASKED[name]
     plan = asked.planned(tmp_path)
-    monkeypatch.setattr(nw.Dataset, "_aggregate", lambda data, layout, salt: vector(plan, FAR[::-1]))
+    monkeypatch.setattr(CheckedTable, "true_aggregates", lambda checked, layout, salt: vector(plan, FAR[::-1]))
     answer = plan.release(post=list(asked.post))
     assert answer.equals(plan.release(post=list(asked.post)))
     assert plan.dataset is not None

@@ -74,7 +74,7 @@ def test_no_value_of_a_folder_stops_a_dataset_from_being_opened(tmp_path: Path, 
     found = sorted((str(row["id"]), str(row["code"])) for row in read(data))
     assert found == sorted((person, str(value)) for value in VALUES.values() for person in ("1", "2"))
     by = nw.keys("code", ["X", "a b", "null", "%FF", "a*b", ""])
-    assert data._aggregate(layout_of([nw.ask.persons(by=by)], data.limits), 1) == [2] * 6
+    assert data._checked.true_aggregates(layout_of([nw.ask.persons(by=by)], data.limits), 1) == [2] * 6
     (tmp_path / f"code=1/1.{kind}").unlink()
     assert len(read(nw.Dataset(f"{tmp_path}/code=*/1.{kind}", "id"))) == 2 * len(VALUES) - 2
 
@@ -84,7 +84,7 @@ def test_a_folder_may_be_the_unit_and_one_without_a_value_is_nobody(tmp_path: Pa
     for name in ("7", "07", "anne", "__HIVE_DEFAULT_PARTITION__"):
         put(tmp_path / f"id={name}", {"x": [1, 2, 3]}, kind)
     data = nw.Dataset(f"{tmp_path}/id=*/*.{kind}", "id")
-    assert data._aggregate(layout_of([nw.ask.persons(), nw.count()], data.limits), 1) == [3, 3]
+    assert data._checked.true_aggregates(layout_of([nw.ask.persons(), nw.count()], data.limits), 1) == [3, 3]
 
 
 def test_which_folders_are_columns_is_said_by_what_was_given(tmp_path: Path):

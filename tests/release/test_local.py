@@ -168,9 +168,11 @@ def _differences(frame: dict[str, list[Any]], derive: Any, question: Any) -> lis
     held = []
     whole = nw.Dataset(pa.table({"u": range(len(next(iter(frame.values())))), **frame}), "u", name="x").mutate(**derive)
     layout = layout_of([question], whole.limits)
-    everybody = whole._aggregate(layout, 1)
+    everybody = whole._checked.true_aggregates(layout, 1)
     for person in (0, 1):
-        difference = [a - b for a, b in zip(everybody, whole._aggregate(layout, 1, leave_out=person), strict=True)]
+        difference = [
+            a - b for a, b in zip(everybody, whole._checked.true_aggregates(layout, 1, leave_out=person), strict=True)
+        ]
         held.append(layout.holds(difference))
     return held
 
@@ -199,7 +201,7 @@ def test_groups_that_are_merged_after_the_limit_are_limited_again():
     frame = pa.table({"u": [0] * 100 + [1] * 100, "g": [*range(100)] * 2})
     data = nw.Dataset(frame, "u", name="x", rows_per_group=1, groups_per_person=100).mutate(g=ibis.literal(0, "int64"))
     layout = layout_of([nw.count(by=nw.keys("g", [0]))], data.limits)
-    everybody, without = data._aggregate(layout, 1), data._aggregate(layout, 1, leave_out=0)
+    everybody, without = data._checked.true_aggregates(layout, 1), data._checked.true_aggregates(layout, 1, leave_out=0)
     assert (everybody, without) == ([2], [1])
     assert layout.holds([a - b for a, b in zip(everybody, without, strict=True)])
 
@@ -209,7 +211,7 @@ def test_a_limit_is_what_one_person_changes_and_not_twice_as_much():
     frame = pa.table({"u": [0] * 3 + [1] * 3, "x": [10.0] * 3 + [-10.0] * 3})
     data = nw.Dataset(frame, "u", name="x", rows_per_group=3)
     layout = layout_of([nw.ask.sum("x", bounds=(-10, 10), step=1)], data.limits)
-    one, other = (data._aggregate(layout, 1, leave_out=unit)[0] for unit in (1, 0))
+    one, other = (data._checked.true_aggregates(layout, 1, leave_out=unit)[0] for unit in (1, 0))
     assert (one, other) == (30, -30)
     assert layout.holds([one])
     assert layout.holds([other])
@@ -232,7 +234,7 @@ def test_what_opendp_lets_through_is_refused_where_it_can_raise():
 def test_a_redefined_column_is_clamped_again():
     data = nw.Dataset(pa.table({"u": ["a", "b", "c"], "age": [1.0, 2.0, 3.0]}), "u", name="x").mutate(age=_.age * 1e9)
     layout = layout_of([nw.ask.sum("age", bounds=(0, 10), step=1)], data.limits)
-    assert data._aggregate(layout, 1) == [30]
+    assert data._checked.true_aggregates(layout, 1) == [30]
 
 
 def test_a_join_ends_the_promise_of_one_row():

@@ -54,6 +54,7 @@ def questions(count: int) -> list[Any]:
         nw.ask.sum("f", bounds=(-10, 100), step=1, by=both, person_bounds=(-4, 3), name="by person"),
         nw.ask.sum("t", bounds=(-3, 50), step=1, by=only_a, person_bounds=(0, 60), name="alone by person"),
         nw.ask.histogram("t", edges=[-10, 0, 10, 200], by=places),
+        nw.ask.proportion("k", ["a", "b"], by=places),
         nw.count(by=places, name="in bounds", outputs=(-20, 30), inputs=(1, 3)),
         nw.ask.sum("t", bounds=(-3, 50), step=2, by=both, name="sum in bounds", outputs=(-300, 400), inputs=(10, 120)),
         nw.ask.quantiles("f", ["0.5"], bounds=(0, 120), step=40, by=both),
@@ -137,7 +138,7 @@ def check(
         table = made(own, text_units=text_units)
         data = nw.Dataset(table, "id", rows_per_group=rows, groups_per_person=groups)
         limited = layout_of(asked(count), data.limits, apart=apart)
-        return [limited, *limited.split(data._aggregate(limited, salt))]
+        return [limited, *limited.split(data._checked.true_aggregates(limited, salt))]
 
     everybody = vector(None)
     changed, full, clamped = 0, 0, 0

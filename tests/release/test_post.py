@@ -69,7 +69,11 @@ def test_answers_cover_the_truth_ten_thousand_times():
 def check_coverage(times: int) -> None:
     data = dataset()
     plan = plan_of(data)
-    true, half_widths, tidy = data._aggregate(plan.layout, 7), half_widths_of(plan), post_processing_of(plan, ALL)
+    true, half_widths, tidy = (
+        data._checked.true_aggregates(plan.layout, 7),
+        half_widths_of(plan),
+        post_processing_of(plan, ALL),
+    )
     exact = np.array(columns(plan, true, 0, half_widths)["value"])
     # Groups of a table are drawn independently, so that all releases are drawn as many more groups.
     parts = []
@@ -222,7 +226,7 @@ def test_totals_are_sums_where_the_limits_of_a_person_make_them_differ():
     rows = pd.DataFrame({"id": [i // 6 for i in range(60)], "ward": ["A", "B"] * 30})
     data = nw.Dataset(rows, "id", name="x", rows_per_group=3, groups_per_person=2)
     plan = data.plan(nw.count(by=WARDS), nw.count(name="total"), privacy=PureDP(1))
-    true = data._aggregate(plan.layout, 1)
+    true = data._checked.true_aggregates(plan.layout, 1)
     assert true == [30, 30, 0, 0, 0, 30]
     found = columns(plan, true, 0, tidy=post_processing_of(plan, ["totals"]))
     assert found["post_value"] == [30, 30, 0, 0, 0, 60]

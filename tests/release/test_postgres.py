@@ -53,7 +53,7 @@ def _ledger(data: nw.Dataset) -> nw.Ledger:
 
 
 def numbers(data: nw.Dataset, questions: list[Any] = QUESTIONS) -> list[int]:
-    return data._aggregate(layout_of(questions, data.limits), 1)
+    return data._checked.true_aggregates(layout_of(questions, data.limits), 1)
 
 
 def test_tables_are_named_by_database_and_schema(base: str):

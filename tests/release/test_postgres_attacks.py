@@ -34,7 +34,7 @@ def run(base: str, *statements: str) -> None:
 
 
 def numbers(data: nw.Dataset, *questions: Any) -> list[int]:
-    return data._aggregate(layout_of(list(questions), data.limits), 1)
+    return data._checked.true_aggregates(layout_of(list(questions), data.limits), 1)
 
 
 def backend_of(data: nw.Dataset) -> int:

@@ -53,7 +53,7 @@ def plans(data: nw.Dataset, questions: list[Any], monkeypatch: pytest.MonkeyPatc
         return fetch(own, expression)
 
     monkeypatch.setattr(Postgres, "fetch", watched)
-    data._aggregate(layout_of(questions, data.limits), 1)
+    data._checked.true_aggregates(layout_of(questions, data.limits), 1)
     return found
 
 

@@ -68,7 +68,7 @@ def test_persons_rows_and_sums_by_key_equal_those_by_hand(text_units: bool, most
     keys = nw.keys(["k", "b"], private=True)
     edges = nw.ask.histogram("f", edges=[0, 50, 150], by=keys)
     layout = layout_of([nw.ask.persons(by=keys), nw.ask.variance("f", bounds=(0, 9), by=keys), edges], own.limits)
-    persons, sums, bins = own._aggregate(layout, 7)
+    persons, sums, bins = own._checked.true_aggregates(layout, 7)
     by_hand: dict[Any, Counter[Any]] = defaultdict(Counter)
     for row in listed:
         if row["id"] is not None and row["k"] is not None and row["b"] is not None:
@@ -100,7 +100,7 @@ def test_leaving_a_person_out_changes_no_more_than_was_declared(text_units: bool
         own = arrow([row for row in listed if row["person"] != without], text_units=text_units)
         data = nw.Dataset(own, "id", rows_per_group=rows, groups_per_person=groups)
         layout = layout_of(asked, data.limits)
-        return layout, data._aggregate(layout, 5)
+        return layout, data._checked.true_aggregates(layout, 5)
 
     layout, everybody = vector(None)
     changed, full = 0, 0
@@ -190,7 +190,7 @@ def test_no_day_breaks_a_release(tmp_path: Path):
             made.execute("INSERT INTO v VALUES (?, CAST(? AS DATE))", [90 + place, day])
     data = dataset(tmp_path, f"{base}::v")
     plan = data.plan(nw.count(by=nw.keys("d", private=True)), privacy=PRIVACY)
-    (found,) = data._aggregate(plan.layout, 1)
+    (found,) = data._checked.true_aggregates(plan.layout, 1)
     assert found == {(date(2024, 1, 1),): (60,)}
     assert len(plan.release(frame="pyarrow")) == 1
 

@@ -14,7 +14,6 @@ import noisewright as nw
 from noisewright.ledger import checkpoints
 from noisewright.ledger.charge import Charge
 from noisewright.ledger.idempotence import Same
-from noisewright.release.dataset import Dataset
 from noisewright.release.plan.noise import drawn
 from noisewright.release.run import idempotence as holding, transaction
 from noisewright.release.run.checked_table import CheckedTable
@@ -78,7 +77,7 @@ class Rival:
         self.draws: list[int] = []
         self.reads: list[int] = []
         self.found: list[Any] = []
-        real, aggregate = drawn, Dataset._aggregate
+        real, aggregate = drawn, CheckedTable.true_aggregates
 
         def counted(*given: Any) -> Any:
             self.draws.append(1)

@@ -23,7 +23,7 @@ MANY = 999
 def numbers(data: nw.Dataset, *questions: Any) -> list[int]:
     """The true numbers of some questions; of the rows and persons if there are none."""
     layout = layout_of(list(questions) or [nw.count(), nw.ask.persons()], data.limits)
-    return data._aggregate(layout, 3)
+    return data._checked.true_aggregates(layout, 3)
 
 
 # A derived column that is named like the unit but for case.

@@ -70,7 +70,7 @@ def test_a_person_of_every_group_changes_as_many_as_the_limit_allows(name: str, 
     layout = layout_of([question], data.limits)
     table = layout.tables[0]
     assert table.groups == min(most, groups)
-    everybody, rest = data._aggregate(layout, 1), data._aggregate(layout, 1, leave_out="a")
+    everybody, rest = data._checked.true_aggregates(layout, 1), data._checked.true_aggregates(layout, 1, leave_out="a")
     difference = [a - b for a, b in zip(everybody, rest, strict=True)]
     width = len(difference) // groups
     changed = [difference[start : start + width] for start in range(0, len(difference), width)]
@@ -124,7 +124,7 @@ def test_a_quoted_empty_text_is_a_person_and_a_key_and_nothing_is_neither(tmp_pa
     data = nw.Dataset(path, "id", name="x", rows_per_group=5, groups_per_person=5)
     keys = nw.keys("ward", ["", "A"])
     layout = layout_of([nw.count(), nw.ask.persons(), nw.count(by=keys, name="by ward")], data.limits)
-    found = data._aggregate(layout, 1)
+    found = data._checked.true_aggregates(layout, 1)
     parts = layout.split(found)
     rows = [("", "A"), ("", ""), ("a", ""), ("a", None), ("b", "A")]
     by_key = [sum(ward == key for _, ward in rows) for key in ("", "A")]

@@ -28,7 +28,7 @@ TABLE_ERROR = nw.errors.InvalidTableError
 
 
 def numbers(data: nw.Dataset) -> list[int]:
-    return data._aggregate(layout_of(QUESTIONS, data.limits), 5)
+    return data._checked.true_aggregates(layout_of(QUESTIONS, data.limits), 5)
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +121,7 @@ def test_hostile_column_names_neither_break_nor_inject():
     for unit, key, column in zip(HOSTILE[::3], HOSTILE[1::3], HOSTILE[2::3], strict=False):
         data = nw.Dataset(frame, unit)
         layout = layout_of([nw.ask.sum(column, bounds=(0, 5), step=1, by=nw.keys(key, [1, 2, 7]))], data.limits)
-        assert data._aggregate(layout, 3) == [1, 2, 0]
+        assert data._checked.true_aggregates(layout, 3) == [1, 2, 0]
     assert {" ", "a.b"} <= set(nw.Dataset(frame, "u").columns)
 
 
@@ -130,11 +130,11 @@ def test_persons_of_frames_are_joined_and_public_tables_too():
     bills = nw.Dataset(pd.DataFrame({"id": [1, 2, 2], "cost": [5.0, 7.0, None]}), "id", name="bills")
     both = visits.join(bills)
     layout = layout_of([nw.count(), nw.ask.sum("cost", bounds=(0, 10), step=1)], both.limits)
-    assert both._aggregate(layout, 1) == [4, 17]
+    assert both._checked.true_aggregates(layout, 1) == [4, 17]
     wards = pl.DataFrame({"ward": ["A", "B"], "beds": [10, 20]})
     named = visits.join_public(wards, "ward")
     layout = layout_of([nw.ask.sum("beds", bounds=(0, 30), step=1)], named.limits)
-    assert named._aggregate(layout, 1) == [50]
+    assert named._checked.true_aggregates(layout, 1) == [50]
     other = visits.join_public(wards.with_columns(beds=pl.col("beds") + 1), "ward")
     assert named.describe() != other.describe(), "another public table is another question"
 
@@ -164,7 +164,7 @@ def test_mixed_columns_of_pandas_are_read_as_text():
     frame = pd.DataFrame({"id": [1, 2, 3, 4], "x": [1, "2", None, object]})
     data = nw.Dataset(frame, "id", name="x")
     layout = layout_of([nw.mean("x", bounds=(0, 10), step=1)], data.limits)
-    assert data._aggregate(layout, 1) == [2, -7]
+    assert data._checked.true_aggregates(layout, 1) == [2, -7]
 
 
 @pytest.mark.parametrize("how", ["BEGIN TRANSACTION", "BEGIN TRANSACTION READ ONLY"])

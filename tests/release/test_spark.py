@@ -41,7 +41,7 @@ VISITS = pa.table(
 
 
 def numbers(data: nw.Dataset, questions: list[Any] = QUESTIONS) -> list[int]:
-    return data._aggregate(layout_of(questions, data.limits), 1)
+    return data._checked.true_aggregates(layout_of(questions, data.limits), 1)
 
 
 @pytest.fixture
@@ -287,13 +287,13 @@ def test_a_rehearsal_runs_nothing_and_the_release_runs_what_was_rehearsed(sessio
     assert jobs() == before
     whole = "one_row_per_person" in limits
     assert len(engine._home.rehearsed) == (5 if whole else 2), "with and without units, and whether one is missing"
-    found = data._aggregate(layout, 7)
+    found = data._checked.true_aggregates(layout, 7)
     assert jobs() > before
     assert len(engine._home.rehearsed) == (2 if whole else 0), "each is run once"
-    assert found == data._aggregate(layout, 7)
+    assert found == data._checked.true_aggregates(layout, 7)
     data.rehearse(layout, 7)
     assert len(engine._home.rehearsed) == 2, "by now it is known whether a unit is missing"
-    data._aggregate(layout, 8)
+    data._checked.true_aggregates(layout, 8)
     assert len(engine._home.rehearsed) == (2 if "rows_per_group" in limits else 0), "another salt is another query"
 
 

@@ -21,7 +21,7 @@ REFUSED = nw.errors.InvalidTableError
 
 
 def numbers(data: nw.Dataset) -> list[int]:
-    return data._aggregate(layout_of([nw.ask.persons()], data.limits), 1)
+    return data._checked.true_aggregates(layout_of([nw.ask.persons()], data.limits), 1)
 
 
 @pytest.mark.parametrize(
@@ -137,9 +137,9 @@ def test_what_was_rehearsed_is_not_run_over_files_that_were_away(spark: Sparks, 
     layouts = [layout_of([asked], data.limits) for asked in (nw.count(), nw.ask.sum("x", bounds=(0, 9), step=1))]
     data.rehearse(layouts[0], 1)
     (place / "2.parquet").rename(away)
-    assert data._aggregate(layouts[1], 1) == [3]
+    assert data._checked.true_aggregates(layouts[1], 1) == [3]
     away.rename(place / "2.parquet")
-    assert data._aggregate(layouts[0], 1) == [3]
+    assert data._checked.true_aggregates(layouts[0], 1) == [3]
 
 
 def test_the_same_plan_is_read_as_words_once_and_over_other_files_again(
@@ -159,7 +159,7 @@ def test_the_same_plan_is_read_as_words_once_and_over_other_files_again(
     def released(data: nw.Dataset) -> tuple[list[int], int]:
         texts.clear()
         data.rehearse(layout_of([nw.count()], data.limits), 1)
-        return data._aggregate(layout_of([nw.count()], data.limits), 1), len(texts)
+        return data._checked.true_aggregates(layout_of([nw.count()], data.limits), 1), len(texts)
 
     data = opened(place)
     assert released(data)[0] == [2]
@@ -190,12 +190,12 @@ def test_what_a_stream_writes_is_read_to_its_last_batch(spark: Sparks, tmp_path:
     arrived("1", [1, 2, 3])
     data = nw.Dataset(f"spark:{place}", "id", one_row_per_person=True)
     layout = layout_of([nw.count()], data.limits)
-    assert data._aggregate(layout, 1) == [3]
+    assert data._checked.true_aggregates(layout, 1) == [3]
     arrived("2", [4, 5])
-    assert data._aggregate(layout, 1) == [5]
+    assert data._checked.true_aggregates(layout, 1) == [5]
     engine: Any = data._source.engine
     with pytest.raises(nw.errors.EngineError, match="changed"), engine.snapshot():  # noqa: PT012
-        assert data._aggregate(layout, 1) == [5]
+        assert data._checked.true_aggregates(layout, 1) == [5]
         arrived("3", [6])
 
 

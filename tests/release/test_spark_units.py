@@ -19,7 +19,7 @@ TEXT = "concat(repeat('\U0001f642', id % 5), repeat('x', id % 3), '\"', char(92)
 
 
 def counts(data: nw.Dataset, by: Any = KEYS) -> list[int]:
-    return data._aggregate(layout_of([nw.count(by=by)], data.limits), 1)
+    return data._checked.true_aggregates(layout_of([nw.count(by=by)], data.limits), 1)
 
 
 def opened(address: str, **how: Any) -> nw.Dataset:

@@ -121,7 +121,7 @@ def test_whole_numbers_equal_those_by_hand(text_units: bool, rows: int, groups: 
         arrow(table, text_units=text_units), "id", name="x", rows_per_group=rows, groups_per_person=groups
     )
     layout = layout_of(QUESTIONS, data.limits)
-    found = data._aggregate(layout, SALT)
+    found = data._checked.true_aggregates(layout, SALT)
     assert found == by_hand(table, layout)
     assert any(found)
 
@@ -133,14 +133,14 @@ def test_an_engine_that_keeps_its_rows_limits_them_by_windows(text_units: bool, 
     table = hostile(1200, 30, 2, text_units=text_units)
     data = nw.Dataset(arrow(table, text_units=text_units), "id", name="x", rows_per_group=3, groups_per_person=2)
     layout = layout_of(QUESTIONS, data.limits)
-    assert data._aggregate(layout, SALT) == by_hand(table, layout, in_process=False)
+    assert data._checked.true_aggregates(layout, SALT) == by_hand(table, layout, in_process=False)
 
 
 def test_without_limits_every_row_counts():
     table = hostile(800, 800, 3)
     data = nw.Dataset(arrow(table), "id", name="x", one_row_per_person=True)
     layout = layout_of(QUESTIONS, data.limits)
-    assert data._aggregate(layout, SALT) == by_hand(table, layout, one_row=True)
+    assert data._checked.true_aggregates(layout, SALT) == by_hand(table, layout, one_row=True)
 
 
 @pytest.mark.parametrize("text_units", [False, True])
@@ -157,7 +157,7 @@ def test_slices_of_persons_change_nothing(text_units: bool, monkeypatch):
 
     monkeypatch.setattr(DuckDB, "fetch", noted)
     monkeypatch.setattr("noisewright.release.stage.vector._WORDS_AT_ONCE", 4000)
-    assert data._aggregate(layout, SALT) == by_hand(table, layout)
+    assert data._checked.true_aggregates(layout, SALT) == by_hand(table, layout)
     assert steps[0] == (0, 1)
     assert steps[-1][0] == steps[-1][1] - 1 >= 4
 
@@ -179,7 +179,7 @@ def test_persons_with_one_word_are_still_two(bits: int, slices: int, monkeypatch
         own = [row for row in table if row["id"] != without]
         data = nw.Dataset(arrow(own, text_units=True), "id", name="x", rows_per_group=2, groups_per_person=3)
         layout = layout_of(QUESTIONS[6:11], data.limits)
-        assert data._aggregate(layout, SALT) == by_hand(own, layout)
+        assert data._checked.true_aggregates(layout, SALT) == by_hand(own, layout)
     assert told_apart
 
 
@@ -188,7 +188,7 @@ def test_words_are_told_apart_without_places_unless_two_are_the_same(monkeypatch
     table = hostile(300, 30, 5, text_units=True)
     data = nw.Dataset(arrow(table, text_units=True), "id", name="x")
     layout = layout_of(QUESTIONS[:1], data.limits)
-    assert data._aggregate(layout, SALT) == by_hand(table, layout)
+    assert data._checked.true_aggregates(layout, SALT) == by_hand(table, layout)
 
 
 def test_slices_are_even_for_units_that_are_multiples_of_a_power_of_ten():
@@ -235,7 +235,7 @@ def test_what_the_low_halves_of_large_sums_carry_is_not_lost(sign: int):
 def test_an_empty_table_gives_zeros():
     data = nw.Dataset(arrow([]), "id", name="x")
     layout = layout_of(QUESTIONS, data.limits)
-    assert data._aggregate(layout, SALT) == [0] * layout.dimension
+    assert data._checked.true_aggregates(layout, SALT) == [0] * layout.dimension
 
 
 def test_equal_hashes_are_ordered_by_content(monkeypatch):
@@ -246,4 +246,4 @@ def test_equal_hashes_are_ordered_by_content(monkeypatch):
         "noisewright.release.stage.contribution_bounding.mixed", lambda salt, words: np.zeros(len(words[0]), np.uint64)
     )
     monkeypatch.setattr(reference, "mixed", lambda salt, words: 0)
-    assert data._aggregate(layout, SALT) == by_hand(table, layout)
+    assert data._checked.true_aggregates(layout, SALT) == by_hand(table, layout)

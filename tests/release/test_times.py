@@ -143,20 +143,23 @@ def test_no_time_breaks_a_query_however_far_it_is(tmp_path: Any):
     table = pa.table({"id": range(len(far)), **{unit: pa.array(far, pa.timestamp(unit)) for unit in ("s", "ms", "us")}})
     data = nw.Dataset(table, "id", name="x")
     layout = layout_of([nw.ask.histogram(unit, **MONTH, name=unit) for unit in ("s", "ms", "us")], data.limits)
-    assert data._aggregate(layout, 1) == [1, 0, 0, 0, 0, 0]
+    assert data._checked.true_aggregates(layout, 1) == [1, 0, 0, 0, 0, 0]
     later = data.filter(lambda t: t.s > datetime(2020, 1, 1)).mutate(y=lambda t: t.ms.year())
-    assert later._aggregate(layout_of([nw.count(), nw.ask.sum("y", bounds=(1900, 2100))], data.limits), 1)[0] == 1
+    assert (
+        later._checked.true_aggregates(layout_of([nw.count(), nw.ask.sum("y", bounds=(1900, 2100))], data.limits), 1)[0]
+        == 1
+    )
     pq.write_table(table.drop_columns("s"), tmp_path / "far.parquet")
     with pytest.raises(TABLE_ERROR, match=r"'ms' of .* counts milliseconds"):
         nw.Dataset(tmp_path / "far.parquet", "id")
     again = nw.Dataset(pq.read_table(tmp_path / "far.parquet"), "id", name="x")
-    assert again._aggregate(layout_of([nw.ask.histogram("ms", **MONTH)], again.limits), 1) == [0, 0]
+    assert again._checked.true_aggregates(layout_of([nw.ask.histogram("ms", **MONTH)], again.limits), 1) == [0, 0]
 
 
 def test_a_value_at_an_edge_is_in_the_bin_that_begins_there():
     days = pa.array([20_453, 20_454, 20_484, 20_485, 20_512, 20_513], pa.int32()).cast(pa.date32())
     data = nw.Dataset(pa.table({"id": range(6), "day": days}), "id", name="x")
-    assert data._aggregate(layout_of([nw.ask.histogram("day", **MONTH)], data.limits), 1) == [2, 2]
+    assert data._checked.true_aggregates(layout_of([nw.ask.histogram("day", **MONTH)], data.limits), 1) == [2, 2]
 
 
 def test_times_in_nanoseconds_have_bins_beyond_what_they_can_hold():
@@ -168,7 +171,7 @@ def test_times_in_nanoseconds_have_bins_beyond_what_they_can_hold():
         nw.ask.histogram("ns", every="year", start="1600-01-01", end="2300-01-01"),
         nw.ask.histogram("ns", **{**MONTH, "start": "2025-12-01"}, name="months"),
     ]
-    found = data._aggregate(layout_of(asked, data.limits), 1)
+    found = data._checked.true_aggregates(layout_of(asked, data.limits), 1)
     assert (sum(found[:700]), found[662], found[700:]) == (4, 1, [1, 1, 0])
 
 
@@ -181,7 +184,7 @@ def test_times_that_an_engine_would_cast_are_refused_in_queries():
     for query in (lambda t: t.s.hour(), lambda t: t.s.cast("date"), lambda t: t.s > datetime(2020, 1, 1)):
         with pytest.raises(nw.errors.NotPersonLocalError, match="count seconds or milliseconds"):
             data.mutate(z=query)
-    assert data._aggregate(layout_of([nw.ask.histogram("s", **MONTH)], data.limits), 1) == [1, 0]
+    assert data._checked.true_aggregates(layout_of([nw.ask.histogram("s", **MONTH)], data.limits), 1) == [1, 0]
 
 
 def test_a_plan_with_time_bins_is_released_saved_and_proven_again(tmp_path: Any):

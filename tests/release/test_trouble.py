@@ -16,6 +16,7 @@ from ibis import _
 
 import noisewright as nw
 from noisewright.release.plan.arranging import layout_of
+from noisewright.release.run.checked_table import CheckedTable
 from tests.release.tables import FLOATS, TEXTS, WHOLES
 
 TABLE_ERROR, ENGINE_ERROR = nw.errors.InvalidTableError, nw.errors.EngineError
@@ -38,9 +39,9 @@ def test_any_names_can_be_units_keys_and_values(names: list[str]):
         nw.ask.histogram(day, every="year", start="1970-01-01", end="1971-01-01", name="days"),
     ]
     layout = layout_of(asked, data.limits)
-    assert data._aggregate(layout, 3) == [3, 3, 0, 3]
+    assert data._checked.true_aggregates(layout, 3) == [3, 3, 0, 3]
     kept = data.filter(_[value] > 1).mutate(**{f"{value}!": _[value] * 2})
-    assert kept._aggregate(layout, 3) == [2, 3, 0, 2]
+    assert kept._checked.true_aggregates(layout, 3) == [2, 3, 0, 2]
 
 
 @pytest.mark.parametrize("name", CODE, ids=ascii)
@@ -51,7 +52,7 @@ def test_tables_of_any_name_are_read_and_nothing_else_happens(name: str, tmp_pat
         connection.execute(f'CREATE TABLE "{quoted}" AS SELECT 1 AS id, 2 AS x')
         connection.execute("CREATE TABLE other AS SELECT 1 AS id")
     data = nw.Dataset(f"{path}::{name}", "id")
-    assert data._aggregate(layout_of([nw.count()], data.limits), 1) == [1]
+    assert data._checked.true_aggregates(layout_of([nw.count()], data.limits), 1) == [1]
     assert data.describe()["name"] == f"{path}::{name}"
 
 
@@ -105,16 +106,16 @@ def test_an_engine_that_is_away_is_said_before_anything_is_spent(tmp_path: Path)
 def test_what_an_engine_says_after_the_charge_is_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     data = budgeted(pa.table({"id": [1, 2]}), tmp_path)
     plan = data.plan(nw.count(), privacy=nw.PureDP(1))
-    rehearse = data.rehearse
+    rehearse = CheckedTable.dry_run
 
     def failing(*_: object, **__: object) -> None:
         raise duckdb.ConversionException("Could not convert string 'secret' to INT64")
 
-    def rehearsed(_: Any, layout: Any, salt: int) -> None:
-        rehearse(layout, salt)
+    def rehearsed(checked: Any, layout: Any, salt: int) -> None:
+        rehearse(checked, layout, salt)
         monkeypatch.setattr("noisewright.release.stage.vector.true_numbers", failing)
 
-    monkeypatch.setattr(nw.Dataset, "rehearse", rehearsed)
+    monkeypatch.setattr(CheckedTable, "dry_run", rehearsed)
     with pytest.raises(nw.errors.ReleaseFailedError, match="ConversionException") as failure:
         plan.release()
     assert "secret" not in repr(failure.getrepr(style="short", chain=True, truncate_locals=True).reprcrash)
@@ -155,7 +156,7 @@ def test_an_empty_table_gives_noise_around_zero(kind: str, tmp_path: Path):
     data = budgeted(source, tmp_path)
     asked = [nw.count(by=nw.keys("x", ["A", "B"])), nw.mean("x", bounds=(0, 5)), nw.ask.persons()]
     layout = layout_of(asked, data.limits)
-    assert data._aggregate(layout, 1) == [0] * layout.dimension
+    assert data._checked.true_aggregates(layout, 1) == [0] * layout.dimension
     if kind == "csv":
         answers = data.plan(*asked, privacy=nw.PureDP(1)).release(frame="pyarrow").to_pylist()
         assert [one["question"] for one in answers] == ["count", "count", "mean of x", "persons"]
@@ -166,11 +167,11 @@ def test_an_empty_table_gives_noise_around_zero(kind: str, tmp_path: Path):
 def test_rows_without_a_unit_are_left_out_and_a_table_of_them_is_empty():
     frame = pa.table({"id": pa.array([None, None, "", "a"]), "x": [1, 2, 4, 8]})
     data = nw.Dataset(frame, "id", name="x", rows_per_group=5)
-    assert data._aggregate(layout_of([nw.ask.sum("x", bounds=(0, 10), step=1)], data.limits), 1) == [12]
+    assert data._checked.true_aggregates(layout_of([nw.ask.sum("x", bounds=(0, 10), step=1)], data.limits), 1) == [12]
     nobody = nw.Dataset(frame.slice(0, 2), "id", name="x")
-    assert nobody._aggregate(layout_of([nw.count()], nobody.limits), 1) == [0]
+    assert nobody._checked.true_aggregates(layout_of([nw.count()], nobody.limits), 1) == [0]
     nameless = nw.Dataset(pd.DataFrame({"id": [None, None], "x": [None, None]}), "id", name="x")
-    assert nameless._aggregate(layout_of([nw.mean("x", bounds=(0, 1))], nameless.limits), 1) == [0, 0]
+    assert nameless._checked.true_aggregates(layout_of([nw.mean("x", bounds=(0, 1))], nameless.limits), 1) == [0, 0]
 
 
 DERIVED = {
@@ -209,4 +210,4 @@ def test_no_value_breaks_a_cast_or_a_division(made: Any):
     counted = data.filter(*(_[name].notnull() | _.f.isnull() for name in "abcde" if name in data.columns))
     for one in (data, counted):
         layout = layout_of([nw.count(), *asked], one.limits)
-        assert len(one._aggregate(layout, 1)) == layout.dimension
+        assert len(one._checked.true_aggregates(layout, 1)) == layout.dimension

@@ -259,10 +259,6 @@ class Dataset:
         """
         self._checked.dry_run(layout, salt)
 
-    def _aggregate(self, layout: Layout, salt: int, leave_out: object = None) -> list[Any]:
-        """The true aggregates of a layout, for tests of this process; never shown. `leave_out` is a unit."""
-        return self._checked.true_aggregates(layout, salt, leave_out)
-
     def release(
         self,
         plan: Plan,
@@ -291,7 +287,7 @@ class Dataset:
         """What it is, as plain data: everything about it that is public, and nothing of its content."""
         import ibis
 
-        shape, joined = str(ibis.to_sql(self._table, dialect=self._source.engine.name)), self._source.joined
+        shape, joined = str(ibis.to_sql(self._table)), self._source.joined
         return {
             "name": self.name,
             "version": self.version,

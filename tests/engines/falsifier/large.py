@@ -49,4 +49,4 @@ def numbers(path: Path) -> list[int]:
     asked: list[Any] = [nw.count(), nw.ask.persons(), nw.ask.sum("x", bounds=(0, 100), step=1, by=keys)]
     asked.append(nw.ask.count(by=nw.keys("s", ["a plain text", "prose with an end\nof a line"]), name="texts"))
     layout = layout_of(asked, ContributionBounds(10**6, 2, False))
-    return data._aggregate(layout, 7)
+    return data._checked.true_aggregates(layout, 7)

@@ -30,7 +30,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Any:
         raise BegunError
 
     monkeypatch.setattr(searched, "designed", begin)
-    monkeypatch.setattr("noisewright.accounting.composition.losses_above", begin)
+    monkeypatch.setattr("noisewright.accounting.composition.pessimistic_pmf", begin)
 
     def ask(work: Any) -> bool:
         with warnings.catch_warnings(record=True) as seen:

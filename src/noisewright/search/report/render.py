@@ -10,12 +10,14 @@ import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from noisewright.problem.numbers import show
 from noisewright.problem.queries import Vector
 from noisewright.problem.sensitivity import Disjoint
-from noisewright.sample.certified import Certified
+
+if TYPE_CHECKING:
+    from noisewright.sample.certified import Certified
 
 _NOTHING = 1e-9
 _LEAST = 1e-6
