@@ -26,8 +26,7 @@ def _readers() -> dict[str, Callable[[Path], object]]:
     from noisewright.app.cli.saved import answer, verify
     from noisewright.app.spec import read_spec
     from noisewright.ledger.chain import Head
-    from noisewright.sample.certified import read_file
-    from noisewright.sample.stream import CountStream
+    from noisewright.sample.certified import CountStream, read_file
 
     saved = dict.fromkeys(("mechanism", "plan", "report", "page", "release"), lambda path: verify(path, str(SECONDS)))
     return {

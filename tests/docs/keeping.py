@@ -23,7 +23,7 @@ def shares(plan: Any, checked: CheckedTable) -> list[float]:
     """Of each grouping that rows are counted in, the share of the rows in its listed groups that the limits keep."""
     found = []
     for table in plan.layout.tables:
-        if table.grouping.private or all(number.of_persons for number in table.numbers):
+        if table.grouping.private or all(number.of_persons for number in table.aggregates):
             continue
         bins, keys = table.grouping.bins, table.grouping.keys
         # Cells that are answered together are one group, with the keys that they may stand beside.

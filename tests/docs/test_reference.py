@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from noisewright.door import homes, namespaces
-from tests.docs.pages import ROOT, tracked
+from tests.tree import ROOT, tracked
 
 PAGES = tracked(ROOT / "docs" / "reference", ".md")
 

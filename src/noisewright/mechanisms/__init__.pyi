@@ -56,8 +56,8 @@ from noisewright.mechanisms.strategies.strategy import (
 )
 from noisewright.problem.queries import Bounded as Bounded
 from noisewright.proof.conversions import implied_bound as implied_bound
+from noisewright.sample.certified import CountStream as CountStream
 from noisewright.sample.strategy import AdjustedAnswer as AdjustedAnswer, WorkloadAnswer as WorkloadAnswer
-from noisewright.sample.stream import CountStream as CountStream
 from noisewright.search.designers.bounded import design_bounded as design_bounded
 from noisewright.search.designers.choice import (
     exponential_over as exponential_over,

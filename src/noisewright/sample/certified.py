@@ -38,8 +38,10 @@ from noisewright.proof.costs import MechanismCosts
 from noisewright.sample.containers import release_in_kind, release_many_in_kind
 from noisewright.sample.drawers import Drawer, drawer_for
 from noisewright.sample.entropy import Entropy, SystemEntropy
+from noisewright.sample.stream import RowStream
 
 FORMAT = "noisewright mechanism, version 1"
+STREAM_FORMAT = "noisewright stream, version 1"
 _MOST_DRAWS = 10**9
 _LAST_PLACE = Fraction(1, 2**80)
 _DRAWERS: Remembered[Drawer] = Remembered()
@@ -106,10 +108,8 @@ class Certified(Reported, Unchanging):
         """
         return release_many_in_kind(self.mechanism, self._drawer(), answers, entropy or SystemEntropy())
 
-    def stream(self, *, entropy: Entropy | None = None) -> Any:
+    def stream(self, *, entropy: Entropy | None = None) -> CountStream:
         """For prefix sums: a stream that takes one count at a time (`CountStream`); all of it costs one budget."""
-        from noisewright.sample.stream import CountStream  # which takes what is defined here
-
         return CountStream(self, entropy=entropy)
 
     def half_width(self, confidence: Number, *, joint: bool = False) -> Any:
@@ -175,6 +175,40 @@ class Certified(Reported, Unchanging):
                 raise UncertifiedError("the mechanism is not the one that was certified; nothing is drawn.")
             kept["drawer"] = drawer_for(self.mechanism)
         return kept["drawer"]
+
+
+class CountStream(RowStream):
+    """Releases the sum of all counts so far after each one, for a stream of known length or without an end.
+
+    `certified` is a strategy for `Workload.prefixes(n)` whose rows are known in the order of time: the optimal Gaussian
+    one, each cell by itself, blocks, or `EndlessRows`, whose noise does not depend on how long the stream goes on. Its
+    state holds true counts and is as private as they are.
+    Guarantees: every row gets its noise once, however often the state is saved; going back to an older state and
+    on from there again would release rows twice, which nothing here can notice.
+    """
+
+    def __init__(self, certified: Certified, *, entropy: Entropy | None = None) -> None:
+        super().__init__(certified.mechanism, entropy or SystemEntropy())
+        self._certified = certified
+
+    def to_dict(self) -> dict[str, Any]:
+        """The state: plain data, private, to go on from later."""
+        content = {"format": STREAM_FORMAT, "certified": self._certified.to_dict(), **self.state}
+        return {**content, "digest": digest(content)}
+
+    @classmethod
+    def from_dict(
+        cls, data: Mapping[str, Any], *, entropy: Entropy | None = None, seconds: Number = READING_SECONDS
+    ) -> CountStream:
+        """A stream that goes on where another stopped; its strategy is proven again, and nothing is drawn again.
+
+        All of it within so many seconds.
+        """
+        check_seal(data, "stream", STREAM_FORMAT, {"certified", "counts", "measured"})
+        with within(seconds), reading("stream"):
+            stream = cls(Certified.from_dict(data["certified"]), entropy=entropy)
+            stream.restore(data["counts"], data["measured"])
+        return stream
 
 
 def make_certified(mechanism: Mechanism, requirement: Requirement) -> Certified:

@@ -1,13 +1,13 @@
 """Prefix sums of a stream, one count at a time: each row of a strategy is released once, when its last cell is known.
 
-What is released by the end is one release of the certified strategy, so that all of it together costs one budget.
+What is released by the end is one release of the strategy, so that all of it together costs one budget.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,38 +18,25 @@ from noisewright.problem.errors import InvalidAnswerError, InvalidMechanismError
 from noisewright.problem.fields import exact_text
 from noisewright.problem.linear import checked_histogram
 from noisewright.problem.numbers import Number
-from noisewright.problem.records import digest
-from noisewright.problem.untrusted import READING_SECONDS, require_time, within
+from noisewright.problem.untrusted import require_time
 from noisewright.sample.drawers import drawer_for
-from noisewright.sample.entropy import Entropy, SystemEntropy
+from noisewright.sample.entropy import Entropy
 from noisewright.sample.strategy import StrategyDrawer
 
-if TYPE_CHECKING:
-    from noisewright.sample.certified import Certified
-
-FORMAT = "noisewright stream, version 1"
 _DEVIATIONS = {GaussianStrategy: 1.959963984540054, LaplaceStrategy: math.sqrt(4 / (9 * 0.05))}
 
 
-class CountStream:
-    """Releases the sum of all counts so far after each one, for a stream of known length or without an end.
+class RowStream:
+    """The rows of a strategy released as they are completed, and the sum of all counts that those so far tell."""
 
-    `certified` is a strategy for `Workload.prefixes(n)` whose rows are known in the order of time: the optimal Gaussian
-    one, each cell by itself, blocks, or `EndlessRows`, whose noise does not depend on how long the stream goes on. Its
-    state holds true counts and is as private as they are.
-    Guarantees: every row gets its noise once, however often the state is saved; going back to an older state and
-    on from there again would release rows twice, which nothing here can notice.
-    """
-
-    def __init__(self, certified: Certified, *, entropy: Entropy | None = None) -> None:
-        mechanism = certified.mechanism
+    def __init__(self, mechanism: Any, entropy: Entropy) -> None:
         if type(mechanism) not in _DEVIATIONS or not _in_time(mechanism):
             raise InvalidMechanismError(
                 "a stream needs a strategy for prefix sums whose rows are known in the order of time, such as the"
                 ' candidate "optimal, Gaussian" of nw.Workload.prefixes(n) for n up to 2048, or one with'
                 " nw.mechanisms.EndlessRows(n) for longer streams."
             )
-        self._certified, self._entropy = certified, entropy or SystemEntropy()
+        self._mechanism, self._entropy = mechanism, entropy
         self._drawer: Any = drawer_for(mechanism)
         assert isinstance(self._drawer, StrategyDrawer)
         self._rows = mechanism.rows.whole() if isinstance(mechanism.rows, DenseRows) else None
@@ -65,7 +52,7 @@ class CountStream:
 
     def push(self, count: Number) -> float:
         """The private sum of all counts so far, this one included."""
-        mechanism = self._certified.mechanism
+        mechanism = self._mechanism
         if self.time >= mechanism.query.size:
             raise InvalidAnswerError(f"the stream has had its {mechanism.query.size} counts; nothing more is released.")
         (whole,) = checked_histogram([count], 1)
@@ -77,7 +64,7 @@ class CountStream:
     @property
     def half_width(self) -> float:
         """How far the last answer is from the truth in 95 of 100 streams."""
-        mechanism = self._certified.mechanism
+        mechanism = self._mechanism
         with precision():
             noise = {group: float(mechanism.noise(group).mid()) for group in {0, *(group for group, _ in self._blocks)}}
         if self._rows is None:
@@ -87,39 +74,24 @@ class CountStream:
             variance = float(last @ last) * noise[0]
         return float(_DEVIATIONS[type(mechanism)] * math.sqrt(variance))
 
-    def to_dict(self) -> dict[str, Any]:
-        """The state: plain data, private, to go on from later."""
-        content = {
-            "format": FORMAT,
-            "certified": self._certified.to_dict(),
+    @property
+    def state(self) -> dict[str, Any]:
+        """What was given and what was released, as plain data; private."""
+        return {
             "counts": [str(v) for v in self._counts],
             "measured": [[str(v) for v in row] for row in self._measured],
         }
-        return {**content, "digest": digest(content)}
 
-    @classmethod
-    def from_dict(
-        cls, data: Mapping[str, Any], *, entropy: Entropy | None = None, seconds: Number = READING_SECONDS
-    ) -> CountStream:
-        """A stream that goes on where another stopped; its strategy is proven again, and nothing is drawn again.
-
-        All of it within so many seconds.
-        """
-        from noisewright.sample.certified import Certified, check_seal, reading  # which loads this module
-
-        check_seal(data, "stream", FORMAT, {"certified", "counts", "measured"})
-        with within(seconds), reading("stream"):
-            stream = cls(Certified.from_dict(data["certified"]), entropy=entropy)
-            pairs = list(zip(data["counts"], data["measured"], strict=True))
-            for count, measured in pairs:
-                require_time()
-                stream._counts += checked_histogram([exact_text(count)], 1)
-                noisy = [_whole(value) for value in measured]
-                if len(noisy) != len(stream._completed()):
-                    raise MechanismFileError("the stream has released other rows than its counts complete.")
-                stream._measured.append(tuple(noisy))
-                stream._answer(noisy)
-        return stream
+    def restore(self, counts: Sequence[Any], measured: Sequence[Any]) -> None:
+        """Go on from a state: nothing is drawn again."""
+        for count, released in zip(counts, measured, strict=True):
+            require_time()
+            self._counts += checked_histogram([exact_text(count)], 1)
+            noisy = [_whole(value) for value in released]
+            if len(noisy) != len(self._completed()):
+                raise MechanismFileError("the stream has released other rows than its counts complete.")
+            self._measured.append(tuple(noisy))
+            self._answer(noisy)
 
     def _completed(self) -> list[tuple[int, int]]:
         """The group and the true sum of each row whose last cell came last."""
@@ -127,23 +99,23 @@ class CountStream:
         if self._rows is not None:
             row = self._rows[now - 1, :now]
             return [(0, sum(int(a) * x for a, x in zip(row, self._counts, strict=True)))]
-        rows = self._certified.mechanism.rows
+        rows = self._mechanism.rows
         groups = (now & -now).bit_length() if isinstance(rows, EndlessRows) else rows.groups
         widths = [(group, self._width(group)) for group in range(groups)]
         return [(group, sum(self._counts[now - width : now])) for group, width in widths if now % width == 0]
 
     def _width(self, group: int) -> int:
         """How many counts a block of this group holds."""
-        rows = self._certified.mechanism.rows
+        rows = self._mechanism.rows
         return int(2**group if isinstance(rows, EndlessRows) else rows.branching ** rows.levels[group])
 
     def _noisy(self, group: int, value: int) -> int:
-        fine = np.array([value * self._certified.mechanism.fineness], dtype=object)
+        fine = np.array([value * self._mechanism.fineness], dtype=object)
         return int(self._drawer._noisy(group, fine, self._entropy.stream())[0])
 
     def _answer(self, noisy: list[int]) -> float:
         """The sum that the rows released so far say: cells one after the other, or the fewest blocks."""
-        mechanism = self._certified.mechanism
+        mechanism = self._mechanism
         if self._rows is not None:
             row = self._rows[self.time - 1]
             known = math.fsum(float(a) * x for a, x in zip(row, self._cells, strict=False))

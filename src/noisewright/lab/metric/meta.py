@@ -57,7 +57,7 @@ def _counterpart(mechanism: Any, privacy: MetricPrivacy, query: Linear) -> Certi
 
 
 @_counterpart.register
-def _(mechanism: Additive, privacy: MetricPrivacy, query: Linear) -> Certified:
+def _additive(mechanism: Additive, privacy: MetricPrivacy, query: Linear) -> Certified:
     if not isinstance(mechanism.law, Laplace | DiscreteLaplace):
         raise InvalidMechanismError(
             f"{type(mechanism.law).__name__} noise has no metric counterpart: its likelihood ratio jumps with the first"
@@ -69,14 +69,14 @@ def _(mechanism: Additive, privacy: MetricPrivacy, query: Linear) -> Certified:
 
 
 @_counterpart.register
-def _(mechanism: LinearLaplace, privacy: MetricPrivacy, query: Linear) -> Certified:
+def _linear_laplace(mechanism: LinearLaplace, privacy: MetricPrivacy, query: Linear) -> Certified:
     if query.dimension == mechanism.query.dimension:
         return laplace_mechanism(query, privacy, [1 / float(c) for c in mechanism.scales])
     return _best(privacy, query)
 
 
 @_counterpart.register
-def _(mechanism: LinearElliptical, privacy: MetricPrivacy, query: Linear) -> Certified:
+def _elliptical(mechanism: LinearElliptical, privacy: MetricPrivacy, query: Linear) -> Certified:
     found = best_elliptical(query, privacy, PairTable(query, privacy.metric), np.ones(query.dimension))
     if found is None:
         raise InvalidMechanismError("elliptical noise needs differences between elements that span all queries.")
@@ -84,17 +84,17 @@ def _(mechanism: LinearElliptical, privacy: MetricPrivacy, query: Linear) -> Cer
 
 
 @_counterpart.register
-def _(mechanism: MetricExponential, privacy: MetricPrivacy, query: Linear) -> Certified:
+def _exponential(mechanism: MetricExponential, privacy: MetricPrivacy, query: Linear) -> Certified:
     return exponential_mechanism(query, privacy)
 
 
 @_counterpart.register
-def _(mechanism: MetricSmallDB, privacy: MetricPrivacy, query: Linear) -> Certified:
+def _small_db(mechanism: MetricSmallDB, privacy: MetricPrivacy, query: Linear) -> Certified:
     return smalldb_mechanism(query, privacy, mechanism.rows)
 
 
 @_counterpart.register
-def _(mechanism: MetricMWEM, privacy: MetricPrivacy, query: Linear) -> Certified:
+def _mwem(mechanism: MetricMWEM, privacy: MetricPrivacy, query: Linear) -> Certified:
     return mwem_mechanism(query, privacy, mechanism.rounds)
 
 

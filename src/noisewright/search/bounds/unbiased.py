@@ -45,21 +45,21 @@ def largest_chi_squared(privacy: object) -> Fraction | None:
 
 
 @largest_chi_squared.register
-def _(privacy: PureDP) -> Fraction | None:
+def _of_pure(privacy: PureDP) -> Fraction | None:
     """(e^epsilon - 1)^2 / e^epsilon: likelihood ratios of mean 1 in [e^-epsilon, e^epsilon] spread most at the ends."""
     with precision(_BITS):
         return upper(_of_two_answers(privacy.epsilon))
 
 
 @largest_chi_squared.register
-def _(privacy: ZeroConcentratedDP) -> Fraction | None:
+def _of_zcdp(privacy: ZeroConcentratedDP) -> Fraction | None:
     """e^(2 rho) - 1, from the divergence of order 2."""
     with precision(_BITS):
         return upper(ball(2 * privacy.rho).expm1())
 
 
 @largest_chi_squared.register
-def _(privacy: RenyiDP) -> Fraction | None:
+def _of_renyi(privacy: RenyiDP) -> Fraction | None:
     """The largest under E L^alpha <= c, E L^(1-alpha) <= c and E L = 1, where c = e^((alpha - 1) epsilon).
 
     Rule: it is that of two answers given with odds e^t and e^-t, 4 sinh(t/2)^2, with both limits reached:

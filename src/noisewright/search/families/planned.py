@@ -212,17 +212,17 @@ def tail_array(law: Any, x: Floats) -> Floats:
 
 
 @tail_array.register
-def _(law: Gaussian, x: Floats) -> Floats:
+def _gaussian_tail(law: Gaussian, x: Floats) -> Floats:
     return power_tail(x / (float(law.std) * math.sqrt(2)), np.asarray(2.0))
 
 
 @tail_array.register
-def _(law: GeneralizedGaussian, x: Floats) -> Floats:
+def _generalized_gaussian_tail(law: GeneralizedGaussian, x: Floats) -> Floats:
     return power_tail(x / float(law.scale), np.asarray(float(law.power)))
 
 
 @tail_array.register
-def _(law: Logistic, x: Floats) -> Floats:
+def _logistic_tail(law: Logistic, x: Floats) -> Floats:
     return np.asarray(1 / (1 + np.exp(np.minimum(x / float(law.scale), 700.0))))
 
 

@@ -24,7 +24,6 @@ import ibis.expr.operations as ops
 import pyarrow as pa
 import sqlglot.expressions as sge
 from ibis.backends.duckdb import Backend
-from ibis.backends.duckdb.converter import DuckDBPyArrowData
 
 from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
@@ -373,6 +372,8 @@ class DuckDB(Expressions):
         return query.replace(functions.settled)
 
     def fetch(self, expression: ir.Expr) -> pa.Table:
+        from ibis.backends.duckdb.converter import DuckDBPyArrowData  # loads pandas, which no plan needs
+
         with self._lock, self._pinned():
             self.backend._run_pre_execute_hooks(expression)  # brings tables of this process in
             tree = behind_barrier(expression, self.backend, partial(selection, read=_opaque))
