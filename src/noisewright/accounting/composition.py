@@ -91,10 +91,12 @@ class Composition(Unchanging):
         object.__setattr__(self, "parts", parts)
         object.__setattr__(self, "groups", groups)
         told = tuple(PlanPart(thing.label, times, thing.profile().rule, name_of(thing)) for thing, times in parts)
-        found = grids or tuple(choose_grid(self.leaves(), depth) for depth in DEPTHS)
+        if grids is None:
+            leaves = self.leaves()
+            grids = tuple(choose_grid(leaves, depth) for depth in DEPTHS)
         name = plan_digest([(part.digest, part.times) for part in told], groups, neighbours)
         certificate = PlanCertificate(
-            MAKER, parts=told, groups=groups, neighbours=neighbours, grids=found, rule=RULE, plan=name
+            MAKER, parts=told, groups=groups, neighbours=neighbours, grids=grids, rule=RULE, plan=name
         )
         object.__setattr__(self, "certificate", certificate)
 

@@ -119,16 +119,16 @@ class PlanProfile(Profile):
 
 def leaves_of(parts: Parts, groups: int | None, depth_index: int) -> list[Leaf]:
     """The profiles to be composed, and how often each; equal ones counted, those that lose nothing left out."""
-    if groups is None:
-        return counted([leaf for thing, times in parts for leaf in _expanded(thing, times, depth_index)])
-    members = [PlanProfile(thing, depth_index) if is_plan(thing) else thing.profile() for thing, _ in parts]
-    return counted([(most(*members), groups)])
-
-
-def _expanded(thing: Release, times: int, depth_index: int) -> list[Leaf]:
-    if is_plan(thing):
-        return [(profile, count * times) for profile, count in thing.leaves(depth_index)]
-    return [(thing.profile(), times)]
+    if groups is not None:
+        members: list[Profile] = []
+        for thing, _ in parts:
+            members.append(PlanProfile(thing, depth_index) if is_plan(thing) else thing.profile())
+        return counted([(most(*members), groups)])
+    leaves: list[Leaf] = []
+    for thing, times in parts:
+        own = thing.leaves(depth_index) if is_plan(thing) else [(thing.profile(), 1)]
+        leaves += [(profile, count * times) for profile, count in own]
+    return counted(leaves)
 
 
 def counted(leaves: Sequence[Leaf]) -> list[Leaf]:

@@ -36,7 +36,7 @@ class Lattice(Record):
     @classmethod
     def integers(cls) -> Lattice:
         """The whole numbers."""
-        return cls(Fraction(1), HALF)
+        return _INTEGERS
 
     @classmethod
     def cells(cls, step: Fraction) -> Lattice:
@@ -58,6 +58,9 @@ class Lattice(Record):
     def released(self, answer_index: int, noise_index: int) -> Fraction:
         """Centre of the answer's cell plus centre of the noise's cell, always a multiple of the step."""
         return (answer_index + noise_index + 1 - 2 * self.edge) * self.step
+
+
+_INTEGERS = Lattice(Fraction(1), HALF)
 
 
 @dataclass(frozen=True, slots=True)

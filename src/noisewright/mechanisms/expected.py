@@ -173,14 +173,17 @@ def _run(field: Field, first: int, last: int, power: Fraction) -> Value:
 
 def _repeated_run(field: Field, density: Piecewise, near: int, far: int, power: Fraction) -> Value:
     """Sum over n >= 0 of e^(-rate n) times the sum of k^power over near + nT <= k <= far + nT; near >= 1."""
-
-    def series(start: Exact, exponent: Exact) -> Value:
-        return geometric_power_sum(field, density.rate, Fraction(start), density.period, exponent)
-
-    if power.denominator == 1:
-        polynomial = enumerate(power_sum_polynomial(int(power)))
-        return sum((field.real(c) * (series(far, i) - series(near - 1, i)) for i, c in polynomial if c), field.real(0))
-    return _bracketed(field, series, power, near, far)
+    rate, period = density.rate, density.period
+    if power.denominator > 1:
+        return _bracketed(
+            field, lambda k, p: geometric_power_sum(field, rate, Fraction(k), period, p), power, near, far
+        )
+    total = field.real(0)
+    for i, c in enumerate(power_sum_polynomial(int(power))):
+        if c:
+            above = geometric_power_sum(field, rate, Fraction(far), period, i)
+            total = total + field.real(c) * (above - geometric_power_sum(field, rate, Fraction(near - 1), period, i))
+    return total
 
 
 def _bracketed(

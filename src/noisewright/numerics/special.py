@@ -115,16 +115,13 @@ def geometric_power_sum(field: Field, decay: Fraction, start: Fraction, stride: 
     take long, the rest is enclosed by Euler and Maclaurin's formula.
     """
     if power == int(power):
-        return _whole_power(field, decay, start, stride, int(power))
+        whole, total = int(power), field.real(0)
+        for i, moment in enumerate(index_moments(field, decay, whole)):
+            total = total + field.real(math.comb(whole, i) * start ** (whole - i) * stride**i) * moment
+        return total
     if field is FLOATS:
         return _real_power_floats(decay, start, stride, power)
     return _real_power_balls(decay, start, stride, power)
-
-
-def _whole_power(field: Field, decay: Fraction, start: Fraction, stride: Fraction, power: int) -> Value:
-    plain = enumerate(index_moments(field, decay, power))
-    terms = (field.real(math.comb(power, i) * start ** (power - i) * stride**i) * moment for i, moment in plain)
-    return sum(terms, field.real(0))
 
 
 def index_moments(field: Field, decay: Fraction, highest: int) -> list[Value]:
@@ -133,7 +130,10 @@ def index_moments(field: Field, decay: Fraction, highest: int) -> list[Value]:
     odds = field.exp(field.real(-decay)) / rest
     moments = [field.real(1) / rest]
     for i in range(1, highest + 1):
-        moments.append(odds * sum((math.comb(i, j) * moments[j] for j in range(i)), field.real(0)))
+        total = field.real(0)
+        for j in range(i):
+            total = total + math.comb(i, j) * moments[j]
+        moments.append(odds * total)
     return moments
 
 

@@ -111,7 +111,9 @@ class Record(Unchanging):
         card = self.CARD
         if any(hasattr(self, name) for name in card.given):
             raise TypeError(f"{type(self).__name__} is born once and does not change; make another.")
-        read = {name: spec.read(values[name], spec.shown or name, card.error) for name, spec in card.given.items()}
+        read = {}
+        for name, spec in card.given.items():
+            read[name] = spec.read(values[name], spec.shown or name, card.error)
         for name, spec in card.given.items():
             if spec.like and len(read[name]) != (count := _count(read[spec.like])):
                 given = f"{name} has {len(read[name])} items, {spec.like} has {count}"

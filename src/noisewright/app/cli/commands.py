@@ -96,22 +96,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; arguments are those of the process unless given."""
     with warnings.catch_warnings():
         warnings.showwarning = _remarked
-        return _ended(arguments)
+        try:
+            result = typer.main.get_command(app)(args=arguments, prog_name="noisewright", standalone_mode=False)
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except Exception as error:  # noqa: BLE001 -- a person at a terminal is never shown a traceback
+            code, message = explain(error)
+            let_go_of_output()
+            complain(message)
+            return code
+    return result if isinstance(result, int) else SUCCESS
 
 
 def _remarked(message: Warning | str, *_: Any, **__: Any) -> None:
     """A warning as a person at a terminal is told of it."""
     remark(f"{message}")
-
-
-def _ended(arguments: Sequence[str] | None) -> int:
-    try:
-        result = typer.main.get_command(app)(args=arguments, prog_name="noisewright", standalone_mode=False)
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except Exception as error:  # noqa: BLE001 -- a person at a terminal is never shown a traceback
-        code, message = explain(error)
-        let_go_of_output()
-        complain(message)
-        return code
-    return result if isinstance(result, int) else SUCCESS

@@ -56,7 +56,9 @@ class Noise:
 
     def priced(self, layout: Layout, privacy: Notion) -> Noise:
         """The same with its price; refused where that is above the requirement."""
-        return replace(self, price=price_within(self.blocks, layout, privacy))
+        price: Price = price_of(self.blocks, layout)
+        require_kept(price, self.blocks, layout, privacy)
+        return replace(self, price=price)
 
 
 def joint_query(layout: Layout) -> Vector:

@@ -116,11 +116,8 @@ def _listed(found: ir.Table, keys: Keys, engine: Engine) -> ir.Table:
 
 def key_table(keys: Keys, engine: Engine) -> ir.Table:
     """The listed keys as a public table with their places."""
-    import pyarrow as pa
-
-    kinds = {"text": pa.string(), "boolean": pa.bool_(), "integer": pa.int64(), "date": pa.date32()}
-    columns = {f"l{i}": pa.array([row[i] for row in keys.rows], type=kinds[kind]) for i, kind in enumerate(keys.kinds)}
-    return engine.small_table({"place": pa.array(range(len(keys.rows)), type=pa.int64()), **columns})
+    columns = {f"l{i}": [row[i] for row in keys.rows] for i in range(len(keys.columns))}
+    return engine.small_table({"place": list(range(len(keys.rows))), **columns})
 
 
 def totals(rows: ir.Table, numbers: Mapping[int, Aggregate], engine: Engine, by: Sequence[str] = (GROUP,)) -> Any:

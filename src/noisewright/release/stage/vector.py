@@ -198,6 +198,8 @@ def _in_process(rows: ir.Table, part: Part, salt: int, engine: Engine) -> list[i
 def _columns(rows: ir.Table, engine: Engine) -> dict[str, Integers]:
     """Rows of whole numbers as arrays."""
     data = engine.fetch(rows)
+    if not data.num_rows:  # as in every dry run, which is spared what Arrow loads to make arrays
+        return {name: np.empty(0, np.int64) for name in data.column_names}
     return {name: data[name].to_numpy().astype(np.int64, copy=False) for name in data.column_names}
 
 

@@ -114,7 +114,11 @@ def _integer_bound(query: Scalar, epsilon: Fraction, utility: Utility) -> Fracti
     half = best_half(query, epsilon, utility)
     sign = -1 if utility.larger_is_better else 1
     window = range(max(0, half - 3), half + 4)
-    weights, values = zip(*(_weight_and_value(query, epsilon, utility, h) for h in window), strict=True)
+    weights, values = [], []
+    for near in window:
+        weight, value = _weight_and_value(query, epsilon, utility, near)
+        weights.append(weight)
+        values.append(value)
     bound = min(lower(sign * v) for v in values)
     if _turns_within(window, [w * (sign * v - ball(bound)) for w, v in zip(weights, values, strict=True)]):
         return sign * bound

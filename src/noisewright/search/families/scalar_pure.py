@@ -19,7 +19,7 @@ from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.lattice import HALF, Lattice
 from noisewright.laws.piecewise import Piecewise, skewed_staircase, staircase
 from noisewright.mechanisms.additive import Additive
-from noisewright.numerics.bisection import first_true, gallop
+from noisewright.numerics.bisection import first_true, gallop, turn
 from noisewright.numerics.fields import FLOATS, Floats
 from noisewright.numerics.lp import Solution, minimise
 from noisewright.numerics.special import geometric_power_sum
@@ -120,10 +120,11 @@ def best_half(query: Scalar, epsilon: Fraction, utility: Utility) -> int:
     if per > _TOLD_APART * min(epsilon, Fraction(1)):
         return min(max(0, round(best_split(utility, epsilon) * per - 0.5)), per - 1)
 
-    def value(half: int) -> float:
-        return float(integer_staircase(query, epsilon, half).expected(utility, FLOATS))
+    def rises(half: int) -> bool:
+        here, further = integer_staircase(query, epsilon, half), integer_staircase(query, epsilon, half + 1)
+        return bool(here.expected(utility, FLOATS) <= further.expected(utility, FLOATS))
 
-    return first_true(lambda half: value(half) <= value(half + 1), -1, per - 1)
+    return turn(rises, -1, per - 1)[1]
 
 
 def smallest_integer_width(query: Scalar, epsilon: Fraction, confidence: Fraction) -> int:

@@ -10,8 +10,10 @@ be handed down to a file, an index or a frame for. What plans by statistics is s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from datetime import date
 from functools import partial
 from itertools import chain, count
 from pathlib import Path
@@ -24,6 +26,7 @@ import ibis.expr.operations as ops
 import pyarrow as pa
 import sqlglot.expressions as sge
 from ibis.backends.duckdb import Backend
+from ibis.formats.pyarrow import PyArrowData
 
 from noisewright.problem.errors import InvalidTableError
 from noisewright.problem.records import digest
@@ -46,8 +49,8 @@ _WORD = 2**53 - 1
 _CTRL_C = "Query interrupted"
 """The words of the RuntimeError that DuckDB makes of it while a query runs."""
 _TEMPORARY = (
-    "SELECT 1 FROM duckdb_tables() WHERE temporary AND lower(table_name) = lower(?)"
-    " UNION ALL SELECT 1 FROM duckdb_views() WHERE temporary AND lower(view_name) = lower(?)"
+    "SELECT 1 FROM duckdb_tables() WHERE temporary AND lower(table_name) = lower($1)"
+    " UNION ALL SELECT 1 FROM duckdb_views() WHERE temporary AND lower(view_name) = lower($1)"
 )
 _SETTINGS = {
     "disabled_optimizers": (
@@ -69,7 +72,30 @@ _LOCATIONS = (
     " THEN $4 OR t.database_name IN (current_database(), 'temp') ELSE lower(t.database_name) = lower($3) END"
 )
 """Tables and views of a name; the last word says whether every database and schema is looked through, as for views."""
-_FUNCTIONS = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE internal = ?"
+_WRITTEN = {str: "VARCHAR", bool: "BOOLEAN", int: "BIGINT", date: "DATE"}
+_SHORT = 1000
+_GIVEN = re.compile(r"\$(\d)")
+_FUNCTIONS = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE internal = $1"
+
+
+def _literals(columns: Mapping[str, Sequence[Any]]) -> str | None:
+    """Short columns of Python values in words of SQL, which spares a plan the making of arrays; None for others."""
+    found = []
+    for name, values in columns.items():
+        kind = _WRITTEN.get(type(values[0])) if type(values) is list and 0 < len(values) <= _SHORT else None
+        if kind is None or any("\0" in value for value in values if isinstance(value, str)):
+            return None
+        written = ", ".join(sge.convert(value).sql("duckdb") for value in values)
+        found.append(f"unnest([{written}]::{kind}[]) AS {reading.identifier(name)}")
+    return ", ".join(found)
+
+
+class _Columns(PyArrowData):  # type: ignore[misc]
+    """The types of Ibis for what comes back, as its own converter has them: that one loads pandas, which is slow."""
+
+    @classmethod
+    def convert_column(cls, column: pa.Array, dtype: dt.DataType) -> pa.Array:
+        return pa.nulls(len(column)) if dtype.is_null() else super().convert_column(column, dtype)
 
 
 class DuckDB(Expressions):
@@ -329,16 +355,21 @@ class DuckDB(Expressions):
         return self._definition(table) is None
 
     def is_hidden(self, table: ops.DatabaseTable) -> bool:
-        return bool(self._rows(_TEMPORARY, table.name, table.name))
+        return bool(self._rows(_TEMPORARY, table.name))
 
     def replaced_functions(self) -> list[str]:
         own = {name for (name,) in self._rows(_FUNCTIONS, False)}
         return sorted(own & {name for (name,) in self._rows(_FUNCTIONS, True)}) if own else []
 
     def _rows(self, query: str, *given: object) -> list[tuple[Any, ...]]:
-        """What a query about the database gives."""
+        """What a query about the database gives; `$1` and so on stand for what is given.
+
+        That is written into it as literals: to look at a parameter DuckDB loads pandas, which takes longer than a plan.
+        """
+        if given:
+            query = _GIVEN.sub(lambda sign: sge.convert(given[int(sign[1]) - 1]).sql("duckdb"), query)
         with self._lock:
-            found: list[tuple[Any, ...]] = self.backend.con.execute(query, list(given)).fetchall()
+            found: list[tuple[Any, ...]] = self.backend.con.execute(query).fetchall()
         return found
 
     def has_collation(self, table: ops.DatabaseTable) -> bool:
@@ -349,8 +380,8 @@ class DuckDB(Expressions):
         """How a base table was made; None if there is no such base table."""
         space = table.namespace
         found = self._rows(
-            "SELECT sql FROM duckdb_tables() WHERE table_name = ? AND schema_name = coalesce(?, current_schema())"
-            " AND database_name = coalesce(?, current_database())",
+            "SELECT sql FROM duckdb_tables() WHERE table_name = $1 AND schema_name = coalesce($2, current_schema())"
+            " AND database_name = coalesce($3, current_database())",
             table.name,
             space.database,
             space.catalog,
@@ -359,6 +390,10 @@ class DuckDB(Expressions):
 
     def small_table(self, columns: Mapping[str, Any]) -> ir.Table:
         # A table of DuckDB's own has statistics, by which a join on whole keys becomes a lookup in an array.
+        if (short := _literals(columns)) is not None:
+            name = f"listed_{digest({'columns': short})[:32]}"
+            self.backend.con.execute(f"CREATE TEMP TABLE IF NOT EXISTS {name} AS SELECT {short}")
+            return self.backend.table(name)
         data = pa.table(dict(columns))
         name = listed_name(data)
         self.backend.con.register(f"{name}_arrow", data)
@@ -372,13 +407,11 @@ class DuckDB(Expressions):
         return query.replace(functions.settled)
 
     def fetch(self, expression: ir.Expr) -> pa.Table:
-        from ibis.backends.duckdb.converter import DuckDBPyArrowData  # loads pandas, which no plan needs
-
         with self._lock, self._pinned():
             self.backend._run_pre_execute_hooks(expression)  # brings tables of this process in
             tree = behind_barrier(expression, self.backend, partial(selection, read=_opaque))
             data = self.backend.con.sql(tree.sql("duckdb")).to_arrow_table()
-            return expression.__pyarrow_result__(data, data_mapper=DuckDBPyArrowData)
+            return expression.__pyarrow_result__(data, data_mapper=_Columns)
 
     @contextmanager
     def _pinned(self) -> Iterator[None]:

@@ -116,7 +116,7 @@ def header(paths: list[str]) -> tuple[list[str], str]:
 _MISSING = ("__HIVE_DEFAULT_PARTITION__", "NULL")
 """What Hive, Spark and others, and DuckDB, call the folder of rows whose value is missing."""
 
-LEAVES = "SELECT name, coalesce(num_children, 0), converted_type, logical_type FROM parquet_schema(?)"
+LEAVES = "SELECT name, coalesce(num_children, 0), converted_type, logical_type FROM parquet_schema($1)"
 """What the schemas of Parquet files say, in their order: each column, and behind it what is nested in it."""
 _CONVERTED = re.compile("UTF8|LIST|MAP|MAP_KEY_VALUE|ENUM|DECIMAL|DATE|TIME_.*|TIMESTAMP_MICROS|U?INT_.*|INTERVAL")
 _LOGICAL = re.compile("(String|List|Map|Enum|Decimal|Date|Time|Timestamp|Int|UUID|Null|Float16)Type[(].*")

@@ -18,7 +18,7 @@ _FILES = {"read_parquet", "parquet_scan", "read_csv", "read_csv_auto", "read_tex
 _NOTHING = {"range", "generate_series", "unnest", "repeat"}
 """Functions that stand in place of a table: those that read the files they name, and those that read none."""
 _RELATIONS = {"BASE_TABLE", "TABLE_FUNCTION", "SUBQUERY", "JOIN", "EXPRESSION_LIST", "EMPTY", "PIVOT"}
-_SERIALIZED = "SELECT json_serialize_sql(?)"
+_SERIALIZED = "SELECT json_serialize_sql($1)"
 
 Ask = Callable[..., list[tuple[Any, ...]]]
 """A question to DuckDB about itself, with what is given to it."""
@@ -104,7 +104,7 @@ def files(pattern: str, ask: Ask) -> list[str]:
     """The files that a text in a view means now; a relative path means others in every folder."""
     if not Path(pattern).is_absolute():
         raise UnsureError("it reads what it does not name by an absolute path")
-    found = [str(name) for (name,) in ask("SELECT file FROM glob(?)", pattern)]
+    found = [str(name) for (name,) in ask("SELECT file FROM glob($1)", pattern)]
     if not found:
         raise UnsureError("it reads files that are not there")
     return found
