@@ -21,10 +21,10 @@ from noisewright.release.plan.noise import price_of
 from noisewright.release.plan.strategies.selection import (
     SELECTING,
     bounded_noise,
-    chance,
     end_of,
     intervals,
     persons_for,
+    publication_chance,
 )
 from noisewright.release.stage.vector import Unlisted
 from tests.statistical.tests_of_fit import FALSE_ALARM, chi_square, two_sided
@@ -90,7 +90,7 @@ def test_as_few_persons_are_needed_as_for_any_noise_that_ends(epsilon: Any, need
     certified, _ = chosen(privacy)
     law, most = certified.mechanism.law, end_of(certified)
     assert persons_for(law, HALF) == needed == most + 1
-    assert chance(law, needed) >= HALF > chance(law, needed - 1)
+    assert publication_chance(law, needed) >= HALF > publication_chance(law, needed - 1)
     # The largest masses that any law may have which ends one earlier do not add up to one.
     steps = [float(privacy.delta) * math.exp(float(privacy.epsilon) * j) for j in range(most)]
     assert 2 * math.fsum(steps[:-1]) + steps[-1] < 1 - 1e-9
@@ -101,10 +101,12 @@ def test_as_few_persons_are_needed_as_for_any_noise_that_ends(epsilon: Any, need
 def test_one_person_is_published_with_a_chance_of_at_most_delta(epsilon: Any, delta: str):
     certified, _ = chosen(nw.ApproxDP(epsilon, delta))
     law, most = certified.mechanism.law, end_of(certified)
-    assert chance(law, 0) == 0
-    assert 0 < chance(law, 1) <= Fraction(delta)
-    assert chance(law, 1) + Fraction(law.weight(most - 1), law.total) > Fraction(delta), "at least m would not do"
-    assert chance(law, 2 * most + 1) == 1 > chance(law, 2 * most)
+    assert publication_chance(law, 0) == 0
+    assert 0 < publication_chance(law, 1) <= Fraction(delta)
+    assert publication_chance(law, 1) + Fraction(law.weight(most - 1), law.total) > Fraction(delta), (
+        "at least m would not do"
+    )
+    assert publication_chance(law, 2 * most + 1) == 1 > publication_chance(law, 2 * most)
     assert persons_for(law, Fraction(1)) == 2 * most + 1
 
 
@@ -117,10 +119,10 @@ def test_published_groups_of_real_releases_are_as_likely_as_enumerated(tmp_path)
     law, most = plan.blocks[0].certified.mechanism.law, end_of(plan.blocks[0].certified)
     answers = plan.release().to_pydict()
     published = len(answers["k"])
-    right = chance(law, size)
+    right = publication_chance(law, size)
     assert HALF > right > Fraction(1, 10), "both sides can be seen"
     assert two_sided(published, groups, float(right)) > FALSE_ALARM
-    for wrong in (chance(law, size - 1), chance(law, size + 1)):
+    for wrong in (publication_chance(law, size - 1), publication_chance(law, size + 1)):
         assert two_sided(published, groups, float(wrong)) < FALSE_ALARM
     values = Counter(int(value) for value in answers["value"])
     assert min(values) == most + 1
@@ -152,5 +154,5 @@ def test_what_two_persons_less_or_more_would_do_is_seen_by_the_enumeration():
     certified, _ = chosen(privacy)
     law, most = certified.mechanism.law, end_of(certified)
     at_least = sum((Fraction(law.weight(x), law.total) for x in (most - 1, most)), Fraction(0))
-    assert float(chance(law, 1)) == pytest.approx(0.8e-5, rel=0.05)
+    assert float(publication_chance(law, 1)) == pytest.approx(0.8e-5, rel=0.05)
     assert float(at_least) == pytest.approx(2.9e-5, rel=0.05)

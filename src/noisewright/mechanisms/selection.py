@@ -309,6 +309,7 @@ class MetricChoice(Choosing):
         below = shortfalls(self.query, answer)
 
         def masses(field: Field) -> list[Value]:
+            """The chance of each candidate."""
             heights = [field.exp(field.real(-gap / self.unit)) for gap in below]
             total = sum(heights[1:], start=heights[0])
             return [h / total for h in heights]

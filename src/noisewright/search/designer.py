@@ -210,7 +210,7 @@ def _candidate(proposal: Proposal, query: Any, privacy: Any, utility: Any, bound
         told = mechanism.shown(utility, value, limit)
         error = float(max(upper(value) - Fraction(told), Fraction(told) - lower(value)))
         few = 0 < getattr(query, "dimension", 0) <= _MOST_PARTS and getattr(mechanism, "each_known", True)
-        parts = _parts(mechanism, utility) if few else ()
+        parts = _error_of_each_number(mechanism, utility) if few else ()
     check_bound(proposal.name, (told, worst), limit, larger=utility.larger_is_better)
     gap = relative_gap(worst, limit, larger=utility.larger_is_better)
     return Candidate(proposal.name, certified, told, gap, offset, error, parts, proposal.remark)
@@ -238,8 +238,8 @@ def _check_total(name: str, certified: Certified, count: int, privacy: Any) -> N
         )
 
 
-def _parts(mechanism: Any, utility: Any) -> tuple[float, ...]:
-    """What is known of each number; for utilities that look at all together the root of its mean squared error."""
+def _error_of_each_number(mechanism: Any, utility: Any) -> tuple[float, ...]:
+    """The error of each number; for utilities that look at all together the root of its mean squared error."""
     values = [float(v.mid()) for v in utility.each(mechanism.errors, BALLS)]
     shown = tuple(v**0.5 for v in values) if utility.joint else tuple(values)
     return shown * (int(mechanism.errors.count) // len(shown))

@@ -182,17 +182,17 @@ class Leads(Errors):
 
     def power_means(self, power: Fraction, field: Field) -> list[Ball]:
         leads = [_peak(self.size, self.epsilon, power, start) for start in (0, 1)]
-        costs = [ball(self.unit * lead) ** ball(power) * _missed(self.size, self.epsilon, lead) for lead in leads]
+        costs = [ball(self.unit * lead) ** ball(power) * _miss_chance(self.size, self.epsilon, lead) for lead in leads]
         return [costs[0].max(costs[1])]
 
     def chances(self, limits: tuple[Fraction, ...], field: Field) -> list[Ball]:
-        return [1 - _missed(self.size, self.epsilon, limit // self.unit + 1) for limit in limits]
+        return [1 - _miss_chance(self.size, self.epsilon, limit // self.unit + 1) for limit in limits]
 
     def half_width(self, confidence: Fraction, field: Field) -> Ball:
         return ball(self.unit * _farthest(self.size, self.epsilon, 1 - confidence))
 
 
-def _missed(size: int, epsilon: Fraction, lead: int) -> Ball:
+def _miss_chance(size: int, epsilon: Fraction, lead: int) -> Ball:
     """Every private choice misses some leader by `lead` sensitivities with at least this chance."""
     steps, e = lead // 2, ball(epsilon)
     start = 1 / ball(size) if lead % 2 == 0 else 1 / (1 + (size - 1) * (-e).exp())
@@ -206,7 +206,7 @@ def _farthest(size: int, epsilon: Fraction, rest: Fraction) -> int:
     """The largest lead found that is missed with more than the remaining probability."""
 
     def near(lead: int) -> bool:
-        return not bool(_missed(size, epsilon, lead) > ball(rest))
+        return not bool(_miss_chance(size, epsilon, lead) > ball(rest))
 
     return turn(near, *gallop(near, 0, 1))[0]
 
@@ -215,7 +215,7 @@ def _peak(size: int, epsilon: Fraction, power: Fraction, start: int) -> int:
     """The lead, with the parity of the start, that has nearly the largest lead^power times its missed chance."""
 
     def height(step: int) -> float:
-        chance = _missed(size, epsilon, start + 2 * step)
+        chance = _miss_chance(size, epsilon, start + 2 * step)
         known = start + step > 0 and bool(chance > 0)
         return float(power) * math.log(start + 2 * step) + float(chance.log().mid()) if known else -math.inf
 

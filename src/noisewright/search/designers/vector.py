@@ -194,16 +194,17 @@ def _gain(value: float, other: float, utility: Utility) -> str:
     return times(top / bottom) if bottom else "infinity"
 
 
-def _several(one: Designer, utilities: Any = SEVERAL) -> Designer:
+def _for_vectors(one: Designer, utilities: Any = SEVERAL) -> Designer:
+    """The designer of several numbers under the privacy that `one` designs a single number for."""
     over = one.over or "additive noise"
     return Designer(
         utilities, partial(propose, one), partial(bound, one), check, notes=notes, over=over, seconds=seconds
     )
 
 
-VECTOR_PURE = _several(SCALAR_PURE, (*SEVERAL, Huber, Expected))
-VECTOR_APPROXIMATE = _several(SCALAR_APPROXIMATE)
-VECTOR_CONCENTRATED = _several(SCALAR_CONCENTRATED)
+VECTOR_PURE = _for_vectors(SCALAR_PURE, (*SEVERAL, Huber, Expected))
+VECTOR_APPROXIMATE = _for_vectors(SCALAR_APPROXIMATE)
+VECTOR_CONCENTRATED = _for_vectors(SCALAR_CONCENTRATED)
 
 
 def propose_bins(one: Designer, query: Histogram, privacy: Any, utility: Utility, step: Advance) -> Iterator[Proposal]:

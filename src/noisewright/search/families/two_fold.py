@@ -282,6 +282,7 @@ def calibrating_distance(fold: Fold, rate: float) -> float:
     top = float(fold.slope(0.0, FLOATS))
 
     def drop(x: float) -> float:
+        """By how many powers of e the density has fallen at a distance."""
         here = float(fold.slope(x, FLOATS))
         return math.log(top / here) if here > 0 else math.inf
 

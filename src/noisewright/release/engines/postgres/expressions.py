@@ -45,7 +45,7 @@ def _encode(data: ir.Value, how: ir.Value) -> ir.Value: ...
 
 
 @ibis.udf.scalar.builtin(name="textregexeq", signature=(("string", "string"), "boolean"))  # type: ignore[untyped-decorator]
-def _fits(text: ir.Value, grammar: ir.Value) -> ir.Value: ...
+def _matches(text: ir.Value, grammar: ir.Value) -> ir.Value: ...
 
 
 @ibis.udf.agg.builtin(name="sum", signature=(("int64",), "decimal(38, 0)"))  # type: ignore[untyped-decorator]
@@ -83,7 +83,7 @@ class PostgresExpressions(Expressions):
     def of_text(self, text: ir.StringValue, grammar: str, kind: str) -> ir.Value:
         # A cast of what does not fit would fail: no day that is none is handed on to it.
         plain = text.cast("string").strip()
-        return _fits(plain, f"^({grammar})$").ifelse(plain.cast(kind), ibis.null(kind))
+        return _matches(plain, f"^({grammar})$").ifelse(plain.cast(kind), ibis.null(kind))
 
     def bytes_of(self, text: ir.Value) -> ir.Value:
         return _convert_to(text.cast("string"), "UTF8")

@@ -60,7 +60,7 @@ def _rint(number: ir.Value) -> ir.Value: ...
 
 
 @ibis.udf.scalar.builtin(name="regexp", signature=(("string", "string"), "boolean"))  # type: ignore[untyped-decorator]
-def _fits(text: ir.Value, grammar: ir.Value) -> ir.Value: ...
+def _matches(text: ir.Value, grammar: ir.Value) -> ir.Value: ...
 
 
 @ibis.udf.scalar.builtin(name="date_from_unix_date", signature=(("int32",), "date"))  # type: ignore[untyped-decorator]
@@ -153,7 +153,7 @@ class SparkExpressions(Expressions):
     def of_text(self, text: ir.StringValue, grammar: str, kind: str) -> ir.Value:
         # $ would let a line end stand behind the text.
         plain = text.strip()
-        return _fits(plain, rf"\A({grammar})\z").ifelse(plain, ibis.null("string")).try_cast(kind)
+        return _matches(plain, rf"\A({grammar})\z").ifelse(plain, ibis.null("string")).try_cast(kind)
 
     def bytes_of(self, text: ir.Value) -> ir.Value:
         # A cast keeps the bytes as they are, whatever they are; `encode` would look at them.

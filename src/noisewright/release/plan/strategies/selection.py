@@ -211,7 +211,7 @@ def end_of(certified: Certified) -> int:
     return len(certified.mechanism.law.weights) - 1
 
 
-def chance(law: Tabulated, persons: int) -> Fraction:
+def publication_chance(law: Tabulated, persons: int) -> Fraction:
     """How likely a group of so many persons is to be published: the noise exceeds m - persons."""
     most = len(law.weights) - 1
     return Fraction(sum(law.weight(k) for k in range(max(most - persons + 1, -most), most + 1)), law.total)
@@ -232,7 +232,7 @@ def told(certified: Certified) -> str:
     half, most = (persons_for(law, Fraction(share)) for share in ("1/2", "19/20"))
     return (
         f"groups are chosen privately; a group of {half} persons is published with a chance of at least 50 %, of {most}"
-        f" persons with 95 %, of one person with {float(chance(law, 1)):.2g}."
+        f" persons with 95 %, of one person with {float(publication_chance(law, 1)):.2g}."
     )
 
 
@@ -277,12 +277,12 @@ def restored(plain: Iterable[tuple[Iterable[object], Iterable[object]]], table: 
     if any(len(key) != len(table.grouping.key_columns) or len(numbers) != count for key, numbers in found):
         raise ValueError("these are no groups of the table")
     keys = [key for key, _ in found]
-    if not all(_fit(column) for column in zip(*keys, strict=True)) or any(a >= b for a, b in pairwise(keys)):
+    if not all(_same_type(column) for column in zip(*keys, strict=True)) or any(a >= b for a, b in pairwise(keys)):
         raise ValueError("these are no keys of a table")
     return found
 
 
-def _fit(column: Sequence[Value]) -> bool:
+def _same_type(column: Sequence[Value]) -> bool:
     """Whether keys are of one type, and whole numbers within 64 bits."""
     if len(set(map(type, column))) > 1:
         return False
