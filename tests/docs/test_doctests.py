@@ -73,7 +73,7 @@ def test_an_example_that_is_not_so_is_found():
 
 
 def test_the_reference_shows_examples_as_code(site: Built):
-    pages = [path.read_text(encoding="utf-8") for path in (site.folder / "reference").glob("*/index.html")]
-    page = "".join(pages)
+    folder = site.folder / "reference"
+    page = "".join(path.read_text(encoding="utf-8") for path in folder.glob("*/index.html"))
     assert page.count('<span class="gp">&gt;&gt;&gt; </span>') >= len(NAMES)
     assert "<blockquote>" not in page
