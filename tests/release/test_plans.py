@@ -327,3 +327,15 @@ def test_widths_are_those_of_the_mechanism():
     layout = layout_of([nw.count()], ContributionBounds(1, 1, False))
     blocks = designed(layout, nw.PureDP(1), nw.SquaredError(), {}).blocks
     assert widths(blocks, layout, Fraction(19, 20)) == [[Fraction(3)]]
+
+
+@pytest.mark.parametrize("privacy", [nw.PureDP(1), nw.ZeroConcentratedDP("0.1"), nw.ApproxDP(1, "1e-6")], ids=str)
+def test_totals_are_off_by_no_more_than_the_groups_below_them(privacy: Any):
+    columns = {"g10": 10, "g100": 100, "g1000": 1000}
+    table = pa.table({"id": range(1000), **{name: [i % size for i in range(1000)] for name, size in columns.items()}})
+    data = nw.Dataset(table, "id", name="areas", one_row_per_person=True)
+    levels = [nw.count(by=nw.keys(name, range(size)), name=name) for name, size in columns.items()]
+    plan = data.plan(nw.count(), *levels, privacy=privacy)
+    errors = [line.error for line in plan.lines()]
+    assert len(errors) == 4
+    assert max(errors) <= 1.05 * min(errors)

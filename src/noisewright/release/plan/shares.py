@@ -42,7 +42,10 @@ def joinable(layout: Layout) -> bool:
 
 
 def weights_of(table: AnswerTable, utility: Utility, weights: Mapping[str, Number]) -> list[Fraction]:
-    """The weight of each number of a group: that of its question, against how far one person can move it."""
+    """The weight of each number of a group: that of its question, shared by its groups, against one person's move.
+
+    So tables of many groups are off by as much as a total is, instead of taking the budget from it.
+    """
     power = 2 if isinstance(utility, SquaredError) else 1
     found = [Fraction(0)] * len(table.aggregates)
     for question, _ in table.questions:
@@ -53,7 +56,8 @@ def weights_of(table: AnswerTable, utility: Utility, weights: Mapping[str, Numbe
         own = [table.aggregates.index(number) for number in question.aggregates if number in table.aggregates]
         for place in own or range(len(found)):
             found[place] = max(found[place], weight)
-    return [weight / sensitivity**power for weight, sensitivity in zip(found, table.sensitivities, strict=True)]
+    share = table.grouping.count
+    return [weight / (share * size**power) for weight, size in zip(found, table.sensitivities, strict=True)]
 
 
 def by_table(layout: Layout, privacy: Notion, utility: Utility, weights: Sequence[Sequence[Fraction]]) -> Noise:
