@@ -22,11 +22,13 @@ from noisewright.problem.errors import (
     NotPersonLocalError as NotPersonLocalError,
     ReleaseFailedError as ReleaseFailedError,
     SolverError as SolverError,
+    StaleAnswerError as StaleAnswerError,
     UncertifiedError as UncertifiedError,
     UnreachableTargetError as UnreachableTargetError,
 )
 from noisewright.problem.warnings import (
     EphemeralBudgetWarning as EphemeralBudgetWarning,
     LongWorkWarning as LongWorkWarning,
+    StaleAnswerWarning as StaleAnswerWarning,
     UnevenNumbersWarning as UnevenNumbersWarning,
 )

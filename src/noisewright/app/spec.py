@@ -151,7 +151,7 @@ def _of_a_source(folder: Path) -> Readers:
 
 def _private(given: Table, first: Table, folder: Path, place: int) -> PrivateJoin:
     """A table about the same persons: limits and ledger are those of [dataset], and the unit too unless it is said."""
-    own = ("source", "unit", "types", "local_views")
+    own = ("source", "unit", "types", "local_views", "modified_is_public")
     with about(f"join {place}"):
         require_known(given, [*own, "on", "how"], "this table")
         of_table = {"unit": first["unit"], **{name: value for name, value in given.items() if name in own}}

@@ -24,6 +24,7 @@ NoisewrightError
 │   └── LedgerDamagedError              a ledger whose rows, chain or head are not what was written
 ├── EngineError (RuntimeError)          an engine that is away, or failed in the middle of a query
 ├── ReleaseFailedError (RuntimeError)   a release that was charged and then failed; nothing was released
+├── StaleAnswerError (RuntimeError)     a stored answer that is older than the files, where such were to be refused
 ├── InconsistentError (RuntimeError)    two results that cannot both be true, so that neither is told
 └── SolverError (RuntimeError)          a numerical solver gave no usable answer
 
@@ -147,6 +148,10 @@ class LedgerDamagedError(LedgerError):
 
 class ReleaseFailedError(NoisewrightError, RuntimeError):
     """A release failed after its charge, which stays; only the kind of what went wrong is told, never its words."""
+
+
+class StaleAnswerError(NoisewrightError, RuntimeError):
+    """A stored answer is older than the files that it is about, and such answers were to be refused."""
 
 
 class EngineError(NoisewrightError, RuntimeError):

@@ -3,6 +3,7 @@
 UserWarning
 ├── UnevenNumbersWarning    errors of numbers that move very differently are added up without weights
 ├── EphemeralBudgetWarning  a budget that no ledger keeps ends with the process
+├── StaleAnswerWarning      a stored answer is older than the files that it is about
 └── LongWorkWarning         what begins now takes minutes
 """
 
@@ -20,6 +21,10 @@ class UnevenNumbersWarning(UserWarning):
 
 class EphemeralBudgetWarning(UserWarning):
     """A budget without the path of a ledger ends with the process, and the next process begins anew."""
+
+
+class StaleAnswerWarning(UserWarning):
+    """A stored answer is older than the files that it is about."""
 
 
 class LongWorkWarning(UserWarning):

@@ -50,7 +50,8 @@ class Dataset:
     A person counts with at most `rows_per_group` rows in a group and `groups_per_person` groups; which rows those are
     is chosen at random, anew for each release. With `one_row_per_person=True` the owner declares that there is nothing
     to limit. `types` says how text is read (number, integer, date, time, instant), `local_views` which views of a
-    database are declared person-local. Rows whose unit is NULL are left out.
+    database are declared person-local. Rows whose unit is NULL are left out. With `modified_is_public=True` everybody
+    may know when the files were written last, and stored answers that are older say so.
     Neighbours: one person, with all rows, comes or goes.
 
     >>> import pyarrow as pa
@@ -78,9 +79,20 @@ class Dataset:
         one_row_per_person: bool = False,
         types: Mapping[str, str] | None = None,
         local_views: Iterable[str] = (),
+        modified_is_public: bool = False,
     ) -> None:
+        from dataclasses import replace
+
         limits = ContributionBounds(rows_per_group, groups_per_person, one_row_per_person)
         opened = _opened(source, unit, tuple(local_views)).typed(types)
+        if not isinstance(modified_is_public, bool):
+            raise InvalidInputError(f"modified_is_public is {modified_is_public!r}; give True or False.")
+        opened = replace(opened, modified_is_public=modified_is_public)
+        if modified_is_public and opened.modified() is None:
+            raise InvalidInputError(
+                "modified_is_public=True is for files: when the rows of a frame or a database changed cannot be told."
+                " Leave it out, and give another version= when the rows are others."
+            )
         self._begin(opened, unit, limits, _name(name, opened.name), None if version is None else str(version))
         self._ledger = ledger_for(budget, ledger)
 
@@ -179,6 +191,7 @@ class Dataset:
             bases={**self._source.bases, **source.bases},
             views=(*self._source.views, *source.views),
             joined=(*self._source.joined, *source.joined, (other.name, other.version)),
+            modified_is_public=self._source.modified_is_public and other._source.modified_is_public,
         )
         return self._derived(joined(mine, theirs, also, how, (self.unit, other.unit)), known)
 
@@ -267,12 +280,21 @@ class Dataset:
         reason: str | None = None,
         frame: str | None = None,
         post: Sequence[str] = (),
+        refuse_stale: bool = False,
     ) -> Any:
         """The private answers of a plan that was made for this dataset; `plan.release()` says what is given back."""
         from noisewright.release.run.transaction import released
 
-        given = frame or self.frame
-        return released(plan, self._ledger, self._checked, fresh=fresh, reason=reason, frame=given, post=post)
+        return released(
+            plan,
+            self._ledger,
+            self._checked,
+            fresh=fresh,
+            reason=reason,
+            frame=frame or self.frame,
+            post=post,
+            refuse_stale=refuse_stale,
+        )
 
     def selfcheck(self, plan: Plan, persons: int = 20) -> str:
         """Try the sensitivity of a plan on the real table; `plan.selfcheck()` says what that is."""

@@ -130,7 +130,7 @@ def test_every_parameter_of_a_dataset_can_be_said(tmp_path: Path):
     said = {
         "source": '"t.csv"', "unit": '"id"', "name": '"n"', "version": "2", "budget": "{ rho = 1 }", "ledger": '"l"',
         "rows_per_group": "2", "groups_per_person": "3", "one_row_per_person": "false", "types": '{ a = "date" }',
-        "local_views": '["v"]',
+        "local_views": '["v"]', "modified_is_public": "true",
     }  # fmt: skip
     assert set(said) == set(signature(nw.Dataset).parameters)
     head = "[dataset]\n" + "".join(f"{name} = {value}\n" for name, value in said.items()) + "[privacy]\nrho = 1\n"

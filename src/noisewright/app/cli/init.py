@@ -87,6 +87,7 @@ def _head(source: str, columns: dict[str, str], unit: str | None, stem: str) -> 
         "rows_per_group = 1",
         "groups_per_person = 1",
         "# one_row_per_person = true  # if the table has one row for each person",
+        "# modified_is_public = true  # everybody may know when files were written: old answers say so",
         "",
     ]
 

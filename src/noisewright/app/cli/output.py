@@ -24,14 +24,16 @@ from noisewright.problem.errors import (
     LedgerExistsError,
     NoisewrightError,
     ReleaseFailedError,
+    StaleAnswerError,
 )
 from noisewright.problem.untrusted import text_in
 
-# The table in docs/command-line.md says the same. 4 is kept for a stored answer that is out of date.
+# The table in docs/command-line.md says the same.
 SUCCESS = 0
 FAILED = 1
 BAD_INPUT = 2
 OVER_BUDGET = 3
+STALE = 4
 AWAY = 5
 INTERRUPTED = 130
 
@@ -44,6 +46,7 @@ _CODES = (
     (LedgerExistsError, BAD_INPUT),
     (BudgetExceeded, OVER_BUDGET),
     (LedgerClosedError, OVER_BUDGET),
+    (StaleAnswerError, STALE),
     (LedgerDamagedError, FAILED),
     (LedgerError, AWAY),
 )

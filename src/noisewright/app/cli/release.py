@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -31,6 +32,7 @@ from noisewright.app.cli.questions import make_privacy, typed
 from noisewright.app.reports.embedded import checked
 from noisewright.problem.errors import InvalidInputError, LedgerError, NoisewrightError, ReleaseFailedError
 from noisewright.problem.numbers import show
+from noisewright.problem.warnings import StaleAnswerWarning
 from noisewright.search.report.progress import PATIENCE, watched
 
 if TYPE_CHECKING:
@@ -84,6 +86,9 @@ def release(
     post: Annotated[
         str | None, options.option("LIST", "Beside the answers, make them non-negative, integers, totals that add up.")
     ] = None,
+    refuse_stale: Annotated[
+        bool, typer.Option("--refuse-stale", help="End with 4 where stored answers are older than the files.")
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Charge the budget and release what a spec file asks for; asked again, the stored answers cost nothing."""
@@ -94,7 +99,8 @@ def release(
     with _interruptible(_NOTHING):
         found = planned_of(asked, ready=True, post=after)
         before = _charges(found)
-    answers = _released(found, before, fresh=fresh, reason=reason, post=after)
+    with _staleness() as stale:
+        answers = _released(found, before, fresh=fresh, reason=reason, post=after, refuse_stale=refuse_stale)
     columns = answers.to_pydict()
     # Where no group was published, no row names the charge.
     told = _spent(found, max(columns["charge"], default=None) or _answered(found), before)
@@ -107,7 +113,7 @@ def release(
             with writing(page):
                 page.write_text(release_page(found, columns, told, page.name).html(), encoding="utf-8")
             remark(f"The report is in {page}.")
-    _say(columns, told, json=json)
+    _say(columns, told, json=json, stale=bool(stale))
     with _interruptible(f"{told} {_STORED[fresh]}"):
         if plot is not None:
             from noisewright.app.answer_table import plot_answers
@@ -248,13 +254,33 @@ def _answered(plan: Plan) -> int:
     return found[0]
 
 
-def _released(plan: Plan, before: set[int], *, fresh: bool, reason: str | None, post: tuple[str, ...] = ()) -> Any:
+@contextmanager
+def _staleness() -> Iterator[list[str]]:
+    """What is told of stored answers that are older than the files; said at the end, each in a line."""
+    told: list[str] = []
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always", StaleAnswerWarning)
+        yield told
+    told += [str(one.message) for one in seen if issubclass(one.category, StaleAnswerWarning)]
+    for one in seen:
+        remark(str(one.message))
+
+
+def _released(
+    plan: Plan,
+    before: set[int],
+    *,
+    fresh: bool,
+    reason: str | None,
+    post: tuple[str, ...] = (),
+    refuse_stale: bool = False,
+) -> Any:
     """The answers as an Arrow table. Whatever ends it, what was spent is looked up in the ledger and said."""
 
     ended: EndedError
     try:
         with scanning(plan.dataset):
-            return plan.release(fresh=fresh, reason=reason, frame="pyarrow", post=post)
+            return plan.release(fresh=fresh, reason=reason, frame="pyarrow", post=post, refuse_stale=refuse_stale)
     except KeyboardInterrupt:
         ended = EndedError(INTERRUPTED, f"interrupted. {_told(plan, before, fresh=fresh)}")
     except ReleaseFailedError as error:
@@ -294,18 +320,21 @@ def _told_by(ledger: Any, plan: Plan, before: set[int], *, fresh: bool) -> str:
 
 
 def _spent(plan: Plan, charge: int, before: set[int]) -> str:
+    from noisewright.release.run.idempotence import drawn_on
+
     ledger = _ledger(plan)
     where = f"charge {charge} of {ledger.url}"
-    free = f"Nothing was spent: these are the answers of {where}."
+    drawn = f"{drawn_on(ledger, charge):%Y-%m-%d %H:%M:%S} UTC"
+    free = f"Nothing was spent: these are the answers of {where}, drawn {drawn}."
     said = f"Spent: {plan.privacy} ({where})." if charge in _charges(plan) - before else free
     return f"{said} Left: {ledger.buys()}."
 
 
-def _say(columns: dict[str, list[Any]], told: str, *, json: bool) -> None:
+def _say(columns: dict[str, list[Any]], told: str, *, json: bool, stale: bool) -> None:
     from noisewright.app.answer_table import counted_text, records, text_of
 
     if json:
-        say_json(records(columns))
+        say_json([{**one, "stale": True} if stale else one for one in records(columns)])
         remark(told)
         return
     say(text_of(columns, _MOST_SHOWN) if columns["question"] else _NO_GROUP)

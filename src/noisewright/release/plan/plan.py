@@ -65,7 +65,16 @@ class Releasing(Protocol):
     def rehearse(self, layout: Layout, salt: int = 0) -> None:
         """Try every query of a layout without reading a row."""
 
-    def release(self, plan: Plan, *, fresh: bool, reason: str | None, frame: str | None, post: Sequence[str]) -> Any:
+    def release(
+        self,
+        plan: Plan,
+        *,
+        fresh: bool,
+        reason: str | None,
+        frame: str | None,
+        post: Sequence[str],
+        refuse_stale: bool,
+    ) -> Any:
         """The answers of a plan that was made for it."""
 
     def selfcheck(self, plan: Plan, persons: int) -> str:
@@ -114,10 +123,13 @@ class Plan(Reported, Unchanging):
         reason: str | None = None,
         frame: str | None = None,
         post: Sequence[str] = (),
+        refuse_stale: bool = False,
     ) -> Any:
         """The private answers as a tidy frame: charged durably, then computed, drawn and stored.
 
-        Asked again, the stored answers come back and nothing is spent; `fresh=True` draws and charges again. The frame
+        Asked again, the stored answers come back and nothing is spent; `fresh=True` draws and charges again. Where the
+        dataset was declared with `modified_is_public=True`, stored answers that are older than the files warn
+        (`StaleAnswerWarning`), or are refused with `refuse_stale=True` (`StaleAnswerError`). The frame
         has the columns question, those of the keys, value, half_width (95 %), low, high, counted (which rows the answer
         is over: the interval holds their number, not that of all rows), mechanism and charge (the row of the ledger),
         in the kind of frame that the dataset was given as, or in `frame` ("pandas", "polars", "pyarrow"). `post` names
@@ -126,7 +138,9 @@ class Plan(Reported, Unchanging):
         Raises BudgetExceeded, and spends nothing, where the budget does not allow it.
         """
 
-        return self._dataset("released").release(self, fresh=fresh, reason=reason, frame=frame, post=post)
+        return self._dataset("released").release(
+            self, fresh=fresh, reason=reason, frame=frame, post=post, refuse_stale=refuse_stale
+        )
 
     def selfcheck(self, persons: int = 20) -> str:
         """Try the sensitivity on the real table: leave out persons one at a time, with the limits and salt unchanged.

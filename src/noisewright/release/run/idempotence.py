@@ -8,6 +8,7 @@ charge of its own. A charge of which nothing was drawn is finished before anothe
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from noisewright.ledger.charge import Charge
@@ -33,6 +34,10 @@ LOST = (
     "Something may have been drawn, and no answer is stored: whoever drew ended before that, or is about to store it."
     " Release the plan again in a while to see whether it is there; release(fresh=True), --fresh at the command line,"
     " draws and charges again."
+)
+CANNOT_TELL = (
+    "whether a stored answer is out of date cannot be told here: declare that everybody may know when the files were"
+    " written last, modified_is_public = true, or leave out the refusal of stale answers. Nothing was spent."
 )
 Kept = tuple[int, list[Any]]
 """A charge and the numbers of its answer."""
@@ -110,6 +115,24 @@ def stored(seen: Seen) -> Kept | None:
             "the stored answer of this plan was too long to be kept whole; release(fresh=True) draws and charges again."
         )
     return seen.answer
+
+
+def drawn_on(ledger: Ledger, place: int) -> datetime:
+    """When a charge was written, by the clock of the machine that did."""
+    time = next(row["time"] for number, row in enumerate(ledger.rows()) if number == place)
+    return datetime.fromisoformat(time)
+
+
+def stale(plan: Plan, ledger: Ledger, place: int, modified: float) -> str:
+    """What to tell of a stored answer whose charge is older than the files; nothing of one that is not."""
+    drawn = drawn_on(ledger, place)
+    if modified <= drawn.timestamp():
+        return ""
+    return (
+        f"stored answers of charge {place} of {ledger.url}, drawn {drawn:%Y-%m-%d %H:%M:%S} UTC; the files of"
+        f" {plan.about['name']} were modified since: declare another version=, or draw afresh (fresh=True, --fresh at"
+        f" the command line), which charges {plan.privacy}."
+    )
 
 
 def stored_form(layout: Layout, numbers: Numbers) -> list[Any]:

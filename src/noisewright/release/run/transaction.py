@@ -13,6 +13,7 @@ for afresh that is a charge of its own if need be; else it is the answer that wa
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -21,13 +22,25 @@ from noisewright.ledger import checkpoints
 from noisewright.ledger.charge import Charge
 from noisewright.ledger.idempotence import ANSWERED, DRAWN, FAILED, UNDRAWN, Same, alone
 from noisewright.ledger.ledger import Ledger
-from noisewright.problem.errors import EngineError, InvalidInputError, LedgerError, ReleaseFailedError
+from noisewright.problem.errors import EngineError, InvalidInputError, LedgerError, ReleaseFailedError, StaleAnswerError
+from noisewright.problem.warnings import StaleAnswerWarning
 from noisewright.release.engines.registry import in_words
 from noisewright.release.plan.noise import drawn
 from noisewright.release.plan.plan import Plan, require_sound
 from noisewright.release.run.answers import columns
 from noisewright.release.run.checked_table import CheckedTable
-from noisewright.release.run.idempotence import FINISH, LOST, UNKNOWN, Kept, held, same_of, stored, stored_form
+from noisewright.release.run.idempotence import (
+    CANNOT_TELL,
+    FINISH,
+    LOST,
+    UNKNOWN,
+    Kept,
+    held,
+    same_of,
+    stale,
+    stored,
+    stored_form,
+)
 from noisewright.release.run.post_processing import post_processing_of
 from noisewright.release.table.frames import frame_of, require_frame
 from noisewright.sample.entropy import SystemEntropy
@@ -47,19 +60,28 @@ def released(
     reason: str | None,
     frame: str,
     post: Sequence[str] = (),
+    refuse_stale: bool = False,
 ) -> Any:
     """The answers of a plan as a frame; the stored ones if there are any and nothing fresh is asked for.
 
-    What `post` asks for stands beside them and is never stored.
+    What `post` asks for stands beside them and is never stored. Stored ones that are older than the files are told of,
+    or refused.
     """
     if ledger is None:
         raise InvalidInputError(
             "this dataset has no budget, so nothing can be released; give nw.Dataset(..., budget=..., ledger=path)."
         )
     kind, tidy = require_frame(frame), post_processing_of(plan, post)
+    modified = checked.source.modified()
+    if refuse_stale and modified is None:
+        raise InvalidInputError(CANNOT_TELL)
     same = same_of(plan, ledger)
     with alone(ledger, same.drawn):
         kept = None if fresh else stored(same.look())
+        if kept is not None and modified is not None and (told := stale(plan, ledger, kept[0], modified)):
+            if refuse_stale:
+                raise StaleAnswerError(told, charge=kept[0])
+            warnings.warn(told, StaleAnswerWarning, stacklevel=4)
         place, numbers = kept or _answered(plan, checked, same, reason, fresh=fresh)
     return frame_of(columns(plan, numbers, place, tidy=tidy), kind)
 

@@ -44,6 +44,15 @@ class Locations:
         now = ((known, *inside) for path, *inside in self.paths if (known := _identity(path)) is not None)
         return self.marks | self.paths | frozenset(now)
 
+    def modified(self) -> float | None:
+        """When the newest of the files was written, in seconds; None where rows are not in whole files alone."""
+        if not self.paths or self.memory or self.held or self.unsure or any(inside for _, *inside in self.paths):
+            return None
+        try:
+            return max(Path(path).stat().st_mtime for (path,) in self.paths)
+        except (OSError, ValueError):
+            return None
+
     def __or__(self, other: Locations) -> Locations:
         return Locations(
             self.marks | other.marks,

@@ -51,6 +51,16 @@ class Source:
 
     joined: tuple[tuple[str, str | None], ...] = ()
     """Name and version of the private datasets that were joined to it."""
+    modified_is_public: bool = False
+    """Whether the owner declared that everybody may know when its files were written last."""
+
+    def modified(self) -> float | None:
+        """When the newest of its private files was written, where that is public and all of them are files."""
+        if not self.modified_is_public:
+            return None
+        times = [base.locations.modified() for base in self.bases.values() if base.private]
+        known = [time for time in times if time is not None]
+        return max(known) if known and len(known) == len(times) else None
 
     def locations(self, *, private: bool) -> Locations:
         """Where the rows of its private tables are, or those of its public ones.
