@@ -17,7 +17,7 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 DESIGN = ("design", "--epsilon", "1", "--sensitivity", "1", "--utility", "squared-error")
 COMMANDS = (
     *("design", "linear", "compose", "workload", "verify", "describe", "explain", "answer", "budget", "reproduce"),
-    *("sweep", "ledger", "init", "plan", "release", "bounds", "explore"),
+    *("sweep", "ledger", "init", "plan", "release", "bounds", "selfcheck", "explore"),
 )
 
 

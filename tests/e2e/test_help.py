@@ -44,7 +44,7 @@ def test_the_example_in_every_help_works(cli: Cli, mechanism: Path, command: str
     Path("queries.csv").write_text("0,1,2\n1,0,4\n", encoding="utf-8")
     Path("points.csv").write_text("0,0\n1,0\n3,4\n", encoding="utf-8")
     Path("visits.csv").write_text(VISITS, encoding="utf-8")
-    if command in ("plan", "release", "bounds"):
+    if command in ("plan", "release", "bounds", "selfcheck"):
         Path("visits.toml").write_text(SPEC, encoding="utf-8")
     assert program == "noisewright"
     assert example[0] == (command or "design")

@@ -163,3 +163,8 @@ def test_anything_else_is_no_expression(text: str):
         derived("(" * 500 + "1" + ")" * 500)
     with pytest.raises(InvalidInputError):
         derived("1 + " * 2000 + "1")
+
+
+@pytest.mark.parametrize("command", ["plan", "release", "selfcheck"])
+def test_a_spec_that_is_not_there_is_said_not_to_be_there(cli: Cli, command: str):
+    assert_failed(cli(command, "nowhere.toml"), 2, "nowhere.toml", "No such file")

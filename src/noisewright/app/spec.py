@@ -86,8 +86,9 @@ class ReleaseSpec:
 
 def read_spec(path: Path) -> ReleaseSpec:
     """Read a spec file; unknown keys are refused with the nearest known one, and nothing is opened yet."""
+    text = read_text(path, "the spec", _LARGEST_FILE)
     try:
-        data = tomllib.loads(read_text(path, "the spec", _LARGEST_FILE), parse_float=Decimal)
+        data = tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
         raise InvalidInputError(f"{path} is no TOML: {error}.") from None
     except (ValueError, ArithmeticError, RecursionError):

@@ -18,6 +18,7 @@ COMMANDS = {
     "plan": ("release", "noisewright plan visits.toml"),
     "release": ("release", "noisewright release visits.toml"),
     "bounds": ("release", "noisewright bounds visits.toml charge --epsilon 0.1"),
+    "selfcheck": ("release", "noisewright selfcheck visits.toml --persons 100"),
     "design": ("design", "noisewright design --epsilon 1 --sensitivity 1 --utility squared-error"),
     "linear": ("linear", "noisewright linear --queries queries.csv --points points.csv"),
     "compose": ("compose", 'noisewright compose "gaussian(sigma=40) x 1000" --delta 1e-6'),

@@ -28,7 +28,7 @@ from noisewright.app.cli.output import (
     say_json,
     writing,
 )
-from noisewright.app.cli.questions import make_privacy, typed
+from noisewright.app.cli.questions import make_privacy, typed, whole
 from noisewright.app.reports.embedded import checked
 from noisewright.problem.errors import InvalidInputError, LedgerError, NoisewrightError, ReleaseFailedError
 from noisewright.problem.numbers import show
@@ -152,6 +152,24 @@ def bounds(
         ends = ", ".join(show(end) if end.denominator == 1 else f'"{show(end)}"' for end in result)
         say(f"bounds = [{ends}]")
     say(f"\n{told}")
+
+
+def selfcheck(
+    spec: SpecFile,
+    persons: Annotated[str, options.number("How many persons to leave out, chosen at random, one at a time.")] = "20",
+    json: options.Json = False,
+) -> None:
+    """For owners of the data: leave persons out one at a time, and see that nobody changes more than the plan allows.
+
+    It reads the table, draws no noise and spends nothing. What it says is not private, and no proof.
+    """
+    found, count = planned_of(spec_of(spec)), whole(persons, "persons")
+    with scanning(found.dataset, "leaving persons out"):
+        told = found.selfcheck(count)
+    if json:
+        say_json({"held": True, "told": told})
+    else:
+        say(f"{found.about['name']}: {told}")
 
 
 @contextmanager

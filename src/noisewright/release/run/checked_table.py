@@ -106,6 +106,11 @@ class CheckedTable:
         for unit in chosen:
             others = self.true_aggregates(layout, salt, leave_out=unit)
             difference = [a - b for a, b in zip(everybody, others, strict=True)]
+            if not layout.holds(difference) and self.one_row:
+                raise UncertifiedError(
+                    "a person has more than one row, although one_row_per_person was declared; nothing may be released"
+                    " from it. Declare rows_per_group and groups_per_person instead."
+                )
             if not layout.holds(difference):
                 raise UncertifiedError(
                     "leaving out one person changed the numbers by more than the plan allows; nothing may be released"
