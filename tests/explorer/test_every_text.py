@@ -93,8 +93,9 @@ def test_a_part_that_no_template_made_is_text():
 
 
 def test_a_name_that_a_template_was_not_given_is_an_error():
-    with pytest.raises(UndefinedError, match="page"):
-        rendered(blocks.PACKAGE, "report.html.j2", title="plain", saved="plain")
+    page = blocks.Page("kind", "title", "lead", [], [], {})
+    with pytest.raises(UndefinedError, match="saved"):
+        rendered(blocks.PACKAGE, "report.html.j2", page=page, title="plain")
 
 
 @pytest.mark.parametrize("field", ["kind", "title", "lead", "cards", "heading", "saved"])

@@ -134,6 +134,17 @@ def test_tails_of_the_discrete_gaussian_beyond_its_table_are_enclosed():
             assert upper(tail) <= upper(near) * (1 + Fraction(1, 10**6))
 
 
+def test_far_tails_of_a_wide_discrete_gaussian_hold_more_than_their_first_term():
+    law = DiscreteGaussian(Fraction(30))
+    with precision():
+        first = len(law._tails(BALLS)[1])
+        for k in (first, first + 40):
+            tail = law.tail(k, BALLS)
+            near = sum((law.mass(j, BALLS) for j in range(k + 1, k + 200)), law.mass(k, BALLS))
+            assert upper(tail) >= lower(near) > 1.2 * upper(law.mass(k, BALLS))
+            assert lower(tail) <= upper(near)
+
+
 @pytest.mark.parametrize(("epsilon", "shift"), [("1", 1), ("1/2", 3), ("3", 2), ("1/100", 1), ("9/8", 3)])
 def test_the_first_value_that_tells_too_much_is_found(epsilon: str, shift: int):
     """ln of the masses of k and k + shift differs by (2 k shift + shift^2) / (2 std^2), in rationals."""
