@@ -1,7 +1,7 @@
 """Public names, each written once: in the stub (.pyi) beside the namespace that offers it.
 
 Type checkers read the stubs, and so does this module: it loads a name from its home when it is first used. Importing
-noisewright reads and loads nothing, and a namespace may offer what lives in rooms to its right.
+noisewright reads and loads nothing, and a namespace may offer what lives in layers above its own.
 """
 
 from __future__ import annotations

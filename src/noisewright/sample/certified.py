@@ -31,7 +31,7 @@ from noisewright.problem.fields import exact_text
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import Number, show
 from noisewright.problem.privacy import REQUIREMENTS, WORDS, Requirement
-from noisewright.problem.records import digest, load_room
+from noisewright.problem.records import digest, load_package
 from noisewright.problem.untrusted import READING_SECONDS, plain_of, text_in, within
 from noisewright.proof.certify import Certificate, certificate_matches, certify
 from noisewright.proof.costs import MechanismCosts
@@ -45,7 +45,7 @@ STREAM_FORMAT = "noisewright stream, version 1"
 _MOST_DRAWS = 10**9
 _LAST_PLACE = Fraction(1, 2**80)
 _DRAWERS: Remembered[Drawer] = Remembered()
-load_room("noisewright.sample")
+load_package("noisewright.sample")
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, init=False)
