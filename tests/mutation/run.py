@@ -229,16 +229,12 @@ def main(given: Sequence[str] | None = None) -> int:
         for result in results(chosen, made, options.timeout):
             found.append(result)
             remark = f"   {result.remark}" if result.remark else ""
-            _say(
-                f"{result.outcome:<16}{result.mutant.package:<12}{result.mutant.name:<56}{result.seconds:5.1f} s{remark}"
-            )
+            mutant = result.mutant
+            _say(f"{result.outcome:<16}{mutant.package:<12}{mutant.name:<56}{result.seconds:5.1f} s{remark}")
             _progress(len(found), len(chosen), began)
     _say("\n" + table(found))
-    return (
-        0
-        if all(good_enough(package, [r for r in found if r.mutant.package == package]) for package in packages())
-        else 1
-    )
+    by_package = {package: [result for result in found if result.mutant.package == package] for package in packages()}
+    return 0 if all(good_enough(package, here) for package, here in by_package.items()) else 1
 
 
 if __name__ == "__main__":
