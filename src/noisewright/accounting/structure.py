@@ -72,7 +72,7 @@ class Plan(Release, Protocol):
         ...
 
     def costs(self) -> Costs:
-        """What it brings to each sum that a ledger may keep."""
+        """What it costs in each sum that a ledger may keep."""
         ...
 
 

@@ -27,7 +27,7 @@ class Costed(Protocol):
         """What was proven; `to_dict()` is kept in the ledger."""
 
     def costs(self) -> Costs:
-        """What it brings to each sum."""
+        """What it costs in each sum."""
 
 
 Kind = TypeVar("Kind", bound=type)

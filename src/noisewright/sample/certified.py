@@ -138,7 +138,7 @@ class Certified(Reported, Unchanging):
         return "\n".join(lines)
 
     def costs(self) -> MechanismCosts:
-        """What one release brings to each sum that a ledger may keep, proven."""
+        """What one release costs in each sum that a ledger may keep, proven."""
         return MechanismCosts(self.mechanism, self.certificate)
 
     def to_dict(self) -> dict[str, Any]:

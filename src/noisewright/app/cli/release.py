@@ -298,7 +298,7 @@ def _spent(plan: Plan, charge: int, before: set[int]) -> str:
     where = f"charge {charge} of {ledger.url}"
     free = f"Nothing was spent: these are the answers of {where}."
     said = f"Spent: {plan.privacy} ({where})." if charge in _charges(plan) - before else free
-    return f"{said} Left: {ledger.buys()}."
+    return f"{said} {ledger.buys()}"
 
 
 def _say(columns: dict[str, list[Any]], told: str, *, json: bool) -> None:

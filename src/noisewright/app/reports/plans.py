@@ -20,7 +20,7 @@ from noisewright.app.reports.blocks import (
 )
 from noisewright.app.reports.charts import bars, intervals
 from noisewright.app.reports.designs import verification
-from noisewright.app.reports.ledgers import left_of
+from noisewright.app.reports.ledgers import remaining_of
 from noisewright.app.reports.sections import amount_card, of_requirement, promised
 from noisewright.explain.odds import together
 from noisewright.problem.numbers import above
@@ -189,7 +189,7 @@ def _cost(plan: Plan) -> Section:
     known = (
         [paragraphs("No budget is known here: the dataset of this plan keeps none, or the plan came from a file.")]
         if ledger is None
-        else left_of(ledger)
+        else remaining_of(ledger)
     )
     return Section(
         "What it costs, and what remains",
