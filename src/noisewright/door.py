@@ -74,7 +74,7 @@ class Reported:
     __slots__ = ()
 
     def report(self, path: str | Path) -> None:
-        """Write a page to hand over, one .html file with everything inside: promise, odds, proof, errors, cost.
+        """Write a page to hand over, one .html file with everything inside: guarantee, odds, proof, errors, cost.
 
         It has pictures, needs nothing from elsewhere and runs no script; it says how to verify what it holds.
         """

@@ -21,7 +21,7 @@ def test_verify_says_what_was_proven(cli: Cli, mechanism: Path):
         "Bound:  1",
         "Rule:   pure/levels-within-sensitivity",
         "Query:  one number, sensitivity 1",
-        "People: declared, one person changes the answer by what was declared",
+        "Adjacency: as declared: one person moves the answer by at most the sensitivity",
         f"Digest: {digest}",
     ]
 

@@ -135,7 +135,7 @@ class _Replay:
             if account.state.closed or not holding or holding != data["rules"][name]:
                 raise damaged(place, "no rule allowed it")
             if _compared(data["certificate"]) - {after.neighbours}:
-                raise damaged(place, "its certificate is about other neighbours")
+                raise damaged(place, "its certificate is about another adjacency")
             counted = cost.get("pure") or cost.get("basic")
             if (certified := _certified_epsilon(data["certificate"])) and counted and counted["epsilon"] < certified:
                 raise damaged(place, "it counts less than its certificate says")

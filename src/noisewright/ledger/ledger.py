@@ -84,7 +84,7 @@ class Ledger(Reported):
 
     @classmethod
     def open(cls, url: str | Path) -> Ledger:
-        """A ledger that is there. Refuses one of a newer version, and limits that promise more than the budget."""
+        """A ledger that is there. Refuses one of a newer version, and limits that allow more than the budget."""
         found = cls(store_for(url))
         version = found._store.version()
         if version > VERSION:
@@ -210,7 +210,7 @@ class Ledger(Reported):
         return tuple(row["account"] for row in self.rows() if row["event"] == "sub")
 
     def raise_budget(self, budget: Any, *, reason: str) -> None:
-        """Allow more from now on: a chained event. What was released before is protected by the new promise only."""
+        """Allow more from now on: a chained event. What was released before is protected by the new guarantee only."""
         label = checked_label(reason)
         with self._store.change(NOTHING_CHANGED) as transaction:
             last, accounts = transaction.last(), self._accounts(transaction)

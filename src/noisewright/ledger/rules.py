@@ -158,7 +158,7 @@ def _approximate(name: str, share: Fraction, budget: ApproxDP) -> Rule:
 
 
 def require_sound(budget: Any, rules: tuple[Rule, ...]) -> None:
-    """Prove the limits of a ledger that was read again; LedgerDamagedError if they promise more than the budget."""
+    """Prove the limits of a ledger that was read again; LedgerDamagedError if they allow more than the budget."""
     if isinstance(budget, ApproxDP):
         # A limit below nothing would pay for more than the budget in another rule.
         sound = all(_sound(rule, budget) and min(rule.limits.values()) >= 0 for rule in rules) and bool(rules)
@@ -167,7 +167,7 @@ def require_sound(budget: Any, rules: tuple[Rule, ...]) -> None:
     else:
         sound = rules == rules_for(budget)
     if not sound:
-        raise LedgerDamagedError("the limits in the ledger promise more than its budget; it is not believed.")
+        raise LedgerDamagedError("the limits in the ledger allow more than its budget; it is not believed.")
 
 
 def _sound(rule: Rule, budget: ApproxDP) -> bool:

@@ -1,4 +1,4 @@
-"""Between which elements of a universe nothing is promised: those on different islands, exactly."""
+"""Between which elements of a universe nothing is guaranteed: those on different islands, exactly."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _joined(marks: list[tuple[int, ...]]) -> Islands | None:
 
 @singledispatch
 def infinitely_apart(metric: Any, i: int, j: int) -> bool:
-    """Whether nothing is promised between two elements; the same as being on different islands."""
+    """Whether nothing is guaranteed between two elements; the same as being on different islands."""
     return False
 
 

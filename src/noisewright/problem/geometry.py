@@ -151,7 +151,7 @@ class SmoothThreshold(Coordinates):
 
 @record(None, METRICS, error=InvalidPrivacyError)
 class Threshold(Matrix):
-    """Budget epsilon for points within a Euclidean distance of each other, nothing promised beyond: closed to a metric.
+    """Budget epsilon for points within a Euclidean distance of each other and none beyond: closed to a metric.
 
     A policy that stops protecting at a distance is no metric: what is protected step by step is
     protected over the whole way. The closure counts the steps of the shortest way; points that no

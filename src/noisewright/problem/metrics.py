@@ -4,7 +4,7 @@ The distance d(i, j) is the budget for telling i from j: if one person's element
 j, no outcome becomes more than e^d(i, j) times likelier. Entries are exact: whole numbers times one
 rational unit, or the square root of such a number.
 
-Where d(i, j) is infinite nothing is promised. By the triangle inequality being at a finite distance is an
+Where d(i, j) is infinite nothing is guaranteed. By the triangle inequality being at a finite distance is an
 equivalence: such a universe falls into *islands*, and an infinite distance is one between two islands.
 """
 

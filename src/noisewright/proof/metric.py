@@ -28,7 +28,7 @@ def metric_laplace(mechanism: LinearLaplace, requirement: MetricPrivacy) -> Prov
 
     Rule: if one person's element changes from i to j, the integer sums move by the difference of two
     columns; the mass of discrete Laplace noise falls by at most e^(rate |shift|), and masses multiply. An answer
-    without noise must not move at all. Between elements at an infinite distance nothing is promised.
+    without noise must not move at all. Between elements at an infinite distance nothing is guaranteed.
     [theory#metric-privacy]
     """
     noisy = [k for k, scale in enumerate(mechanism.scales) if scale]

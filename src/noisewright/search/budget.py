@@ -162,7 +162,7 @@ class Budget:
         return str(self.utility.several() if hasattr(self.query, "dimension") else self.utility)
 
     def _notion(self) -> list[str]:
-        """What else is promised, where it is not pure privacy."""
+        """What else is guaranteed, where it is not pure privacy."""
         fixed = {name: v for name, v in self.requirement.to_dict().items() if name in ("alpha", "delta")}
         kind = str(self.requirement).split(",")[0]
         if kind.startswith("pure"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from noisewright.app.reports.blocks import NONE, Page, Section, command, facts, figure, paragraphs, points, table
 from noisewright.app.reports.charts import lines
 from noisewright.app.reports.designs import quoted
-from noisewright.app.reports.sections import amount_card, of_requirement, promised
+from noisewright.app.reports.sections import amount_card, guarantee, of_requirement
 from noisewright.ledger.render import HEADER, burned, cleaned, listed, summary
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def ledger_page(ledger: Ledger, name: str) -> Page:
             ("Remaining", _remaining(ledger)),
         ],
         [
-            promised(
+            guarantee(
                 budget,
                 of_requirement(budget),
                 "everything that this ledger ever grants",
