@@ -144,8 +144,8 @@ def _check_still(metric: Any, rows: Iterable[Iterable[int]]) -> None:
     known = finite_components(metric) or (0,) * metric.size
     for row in rows:
         first: dict[int, tuple[int, int]] = {}
-        for i, (island, value) in enumerate(zip(known, row, strict=True)):
-            j, expected = first.setdefault(island, (i, value))
+        for i, (component, value) in enumerate(zip(known, row, strict=True)):
+            j, expected = first.setdefault(component, (i, value))
             if value != expected:
                 raise UncertifiedError(
                     f"refused: elements {j} and {i} are at a finite distance, and an answer without noise tells them"

@@ -250,9 +250,7 @@ class Report(Unchanging):
     def _remarks(self) -> list[str]:
         own = []
         if len(self.kept) < len(self.candidates):
-            own = [
-                "Candidates with a larger bias, below the others, do not answer the question: they are for comparison."
-            ]
+            own = ["Candidates with a larger bias, below the others, do not answer this: they are for comparison."]
         elif any(c.bias for c in self.candidates) and self.utility.tabulated:
             leans = "The loss is not symmetric, so the best answers lean to the cheaper side"
             own = [f"{leans}; the bias column says how far."]
