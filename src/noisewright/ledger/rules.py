@@ -213,12 +213,12 @@ _LEAST = Fraction(1, 1 << 90)
 
 
 def squared_length_fits(squared: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
-    """Whether normal laws whose squared distance is this meet (epsilon, delta), proven in balls."""
+    """Whether normal laws whose squared distance is this meet (epsilon, delta), proven in interval arithmetic."""
     return gaussian_delta(epsilon, squared) <= delta
 
 
 def concentration_fits(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
-    """Whether rho converts to (epsilon, delta) at some order, proven in balls."""
+    """Whether rho converts to (epsilon, delta) at some order, proven in interval arithmetic."""
     return concentrated_to_approximate(rho, epsilon) <= delta
 
 

@@ -293,7 +293,7 @@ class LaplaceCondition:
 
 
 def laplace_condition(fold: Fold, sensitivity: Number = 1) -> LaplaceCondition:
-    """The necessary condition for a second fold to beat Laplace noise, evaluated in balls."""
+    """The necessary condition for a second fold to beat Laplace noise, evaluated in interval arithmetic."""
     shift = _checked(fold, sensitivity)
     if isinstance(fold, Atoms) and len(fold.rates) == 1:
         # Laplace noise itself: both sides are the same number.

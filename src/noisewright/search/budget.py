@@ -53,7 +53,7 @@ from noisewright.search.report.render import many, number, over
 class BudgetRow:
     """One mechanism: the smallest amount at which it reaches the target, checked on both sides.
 
-    Guarantees: at `amount` the certified mechanism reaches the target (in balls); at
+    Guarantees: at `amount` the certified mechanism reaches the target (in interval arithmetic); at
     `not_below`, at most 0.1 % smaller, the best of its kind does not. The two are equal where the target is reached
     at the smallest amount that the requirement allows.
 

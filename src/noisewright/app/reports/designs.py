@@ -208,7 +208,7 @@ def proof_of(certified: Certified, name: str) -> Section:
                 ]
             ),
             paragraphs(
-                "The proof is about the very law that is drawn: whole numbers or balls of numbers that are sure to hold"
+                "The proof is about the very law that is drawn: integers or intervals that are sure to hold"
                 " the truth, never rounded ones. The verifier is small and does not know how the mechanism was found."
             ),
         ],
