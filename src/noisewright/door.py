@@ -28,7 +28,7 @@ def homes(package: str) -> dict[str, str]:
 
 
 def namespaces() -> list[str]:
-    """The namespaces that the front door offers, by the names under which they are imported."""
+    """The namespaces that the package offers, by the names under which they are imported."""
     return [f"noisewright.{name}" for name, home in homes("noisewright").items() if home == "noisewright"]
 
 

@@ -1,6 +1,6 @@
 """Plants every bug in a copy of the repository and runs the tests that should notice it.
 
-`script/mutants` is its door. A mutant is caught if one of its tests fails, and survives if all of them pass.
+`script/mutants` runs it. A mutant is caught if one of its tests fails, and survives if all of them pass.
 """
 
 from __future__ import annotations

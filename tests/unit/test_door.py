@@ -1,4 +1,4 @@
-"""The front door: few names, each written once."""
+"""The public names of the top level: few, each written once."""
 
 from __future__ import annotations
 

@@ -133,7 +133,9 @@ def _expected(plan: Plan) -> list[Section]:
         subheading(named) + figure(bars(f"{named}: {kind}", items, kind), f"{kind[:1].upper()}{kind[1:]} of one group.")
         for named, items in compared[:_MOST_COMPARED]
     ]
-    left_out = "Not in these errors: values beyond their bounds are clamped, and rows beyond the limits are left out."
+    left_out = (
+        "Not in these errors: clamping bias (values beyond their bounds) and truncation bias (rows beyond the limits)."
+    )
     return [
         Section(
             "How far off answers are",
