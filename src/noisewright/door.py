@@ -1,7 +1,7 @@
 """Public names, each written once: in the stub (.pyi) beside the namespace that offers it.
 
 Type checkers read the stubs, and so does this module: it loads a name from its home when it is first used. Importing
-noisewright reads and loads nothing, and a namespace may offer what lives in rooms to its right.
+noisewright reads and loads nothing, and a namespace may offer what lives in layers above its own.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def homes(package: str) -> dict[str, str]:
 
 
 def namespaces() -> list[str]:
-    """The namespaces that the front door offers, by the names under which they are imported."""
+    """The namespaces that the package offers, by the names under which they are imported."""
     return [f"noisewright.{name}" for name, home in homes("noisewright").items() if home == "noisewright"]
 
 
@@ -74,7 +74,7 @@ class Reported:
     __slots__ = ()
 
     def report(self, path: str | Path) -> None:
-        """Write a page to hand over, one .html file with everything inside: promise, odds, proof, errors, cost.
+        """Write a page to hand over, one .html file with everything inside: guarantee, odds, proof, errors, cost.
 
         It has pictures, needs nothing from elsewhere and runs no script; it says how to verify what it holds.
         """

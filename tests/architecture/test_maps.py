@@ -1,6 +1,6 @@
-"""The map at the top of a room names every module of the room, and nothing that is not there.
+"""The map at the top of a package names every module of the package, and nothing that is not there.
 
-A module whose names are public may be left out: the stub of the room names it already.
+A module whose names are public may be left out: the stub of the package names it already.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import pytest
 from tests.architecture.source import PACKAGE, modules, parse
 
 _LINE = re.compile(r"^- (?P<names>[\w*, ]+): \S", re.M)
-ROOMS = [path.parent for path in modules() if path.name == "__init__.py" and path.parent != PACKAGE]
+PACKAGES = [path.parent for path in modules() if path.name == "__init__.py" and path.parent != PACKAGE]
 
 
-@pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(PACKAGE)))
-def test_a_room_draws_its_map(room: Path):
-    drawn = ast.get_docstring(parse(room / "__init__.py")) or ""
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda package: str(package.relative_to(PACKAGE)))
+def test_a_package_draws_its_map(package: Path):
+    drawn = ast.get_docstring(parse(package / "__init__.py")) or ""
     named = [name for line in _LINE.finditer(drawn) for name in line["names"].split(", ")]
-    held = {path.stem if path.parent == room else path.relative_to(room).parts[0] for path in modules(room)}
+    held = {path.stem if path.parent == package else path.relative_to(package).parts[0] for path in modules(package)}
     held.discard("__init__")
-    stub = room / "__init__.pyi"
+    stub = package / "__init__.pyi"
     public = (
         set(re.findall(r"^from \S+\.(\w+) import", stub.read_text(encoding="utf-8"), re.M)) if stub.exists() else set()
     )

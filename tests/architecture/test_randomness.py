@@ -1,4 +1,4 @@
-"""Randomness lives in one room, and rigorous balls behind one door."""
+"""Randomness lives in one package, and rigorous balls in one module."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def randomness(tree: ast.Module) -> Iterator[tuple[str, int]]:
                 yield full, node.lineno
 
 
-def _rooms_but_sample() -> list[Path]:
+def _packages_but_sample() -> list[Path]:
     return [path for path in modules() if path.relative_to(PACKAGE).parts[0] != "sample"]
 
 
@@ -54,14 +54,14 @@ def _allowed(path: Path, name: str) -> bool:
     return path.relative_to(PACKAGE).parts[0] == "lab" and name.startswith("numpy.random")
 
 
-@pytest.mark.parametrize("path", _rooms_but_sample(), ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_no_randomness_outside_the_sample_room(path: Path):
+@pytest.mark.parametrize("path", _packages_but_sample(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_randomness_outside_the_package_sample(path: Path):
     assert [(name, line) for name, line in randomness(parse(path)) if not _allowed(path, name)] == []
 
 
-def test_the_sample_room_draws_from_the_operating_system_alone():
+def test_the_package_sample_draws_from_the_operating_system_alone():
     found = {name for path in modules(PACKAGE / "sample") for name, _ in randomness(parse(path))}
-    assert found, "the sample room has no entropy"
+    assert found, "the package sample has no entropy"
     insecure = {name for name in found if name.split(".")[0] in {"random", "numpy", "uuid", "scipy"}}
     assert insecure == set()
 

@@ -10,7 +10,7 @@ from tests.architecture.source import PACKAGE, modules, parse
 
 SEARCH = PACKAGE / "search"
 MOST_FILES = 60
-"""In the rooms inside `search`."""
+"""In the packages inside `search`."""
 FEWER_TYPE_TESTS = 60
 
 
@@ -37,7 +37,7 @@ def test_type_tests_are_recognised(code: str, count: int):
     assert sum(map(asks_for_a_type, ast.walk(ast.parse(code)))) == count
 
 
-def test_the_rooms_of_search_have_few_files():
+def test_the_packages_of_search_have_few_files():
     held = sorted(str(path.relative_to(SEARCH)) for path in modules(SEARCH) if path.parent != SEARCH)
     assert len(held) <= MOST_FILES, "let a neighbour hold what is new"
 

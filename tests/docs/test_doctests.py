@@ -1,4 +1,4 @@
-"""Every name at the front door shows itself at work, and what it shows is so."""
+"""Every name of the top level shows itself at work, and what it shows is so."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ REAL = make_certified(
 
 def test_the_page_does_not_claim_that_all_proofs_are_rational():
     assert "in exact rationals" not in PAGE
-    assert "enclosed in balls" in PAGE
+    assert "enclosed in interval arithmetic" in PAGE
     assert "divides the sensitivity" not in re.sub(r"\s+", " ", PAGE)
 
 

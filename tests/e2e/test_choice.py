@@ -19,7 +19,7 @@ def test_a_choice_is_designed_saved_described_and_answered(cli: Cli, tmp_path: P
     assert_succeeded(outcome)
     assert "Question: one of 3 candidates, score sensitivity 2.5" in outcome.out
     assert "permute-and-flip" in outcome.out
-    assert "Rule:   pure/permute-and-flip" in cli("verify", "choice.json").out
+    assert "Rule:      pure/permute-and-flip" in cli("verify", "choice.json").out
     assert cli("describe", "choice.json").out == nw.Certified.load(tmp_path / "choice.json").describe() + "\n"
     # One so far ahead is missed with probability below 1e-300.
     for typed, chosen in (("0,10000,0", "green"), (" 1e4 , 0,1/3", "red"), ("0,0,10000", "blue")):

@@ -65,7 +65,7 @@ def test_a_saved_mechanism_is_described_verified_and_answers(kind: str, cli: Cli
 
     verified = cli("verify", "mechanism.json")
     assert_succeeded(verified)
-    assert verified.out.splitlines()[0] == f"Proven: {certified.certificate.requirement}"
+    assert verified.out.splitlines()[0] == f"Proven:    {certified.certificate.requirement}"
 
     truth = _truth(certified.mechanism)
     (tmp_path / "truth.txt").write_text(truth.replace(",", "\n"), encoding="utf-8")

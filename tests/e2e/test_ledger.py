@@ -49,13 +49,14 @@ def test_a_release_is_charged_and_shown(cli: Cli, sure_integer: Path, ledger: Pa
     assert "<svg" in Path("burn.svg").read_text(encoding="utf-8")
     data = cli("ledger", "show", "large.ledger", "--json").data
     assert data["rules"] == [{"name": "pure", "sums": {"epsilon": "32"}, "limits": {"epsilon": "32"}, "holds": True}]
-    assert data["left"] == "nothing more: no rule leaves anything"
+    assert data["left"] == "The budget is spent."
 
 
 def test_a_charge_alone_says_what_is_left(cli: Cli, mechanism: Path, ledger: Path):
     charged = cli("ledger", "charge", "clinic.ledger", "mechanism.json", "--reason", "x")
     assert_succeeded(charged)
-    assert charged.out == "Charged as row 1 (rule pure); left: about 40 more counts with a 95 % half-width of 60.\n"
+    remaining = "Remaining: 2 of 3 epsilon (for example 40 more counts within ±60)."
+    assert charged.out == f"Charged as row 1 (rule pure). {remaining}\n"
     export = cli("ledger", "export", "clinic.ledger").data
     assert [row["event"] for row in export["rows"]] == ["create", "charge"]
     assert export["rows"][1]["brings"] == {"": {"pure": {"epsilon": "1"}}}

@@ -17,28 +17,28 @@ def test_verify_says_what_was_proven(cli: Cli, mechanism: Path):
     assert_succeeded(outcome)
     digest = json.loads(mechanism.read_text(encoding="utf-8"))["digest"]
     assert outcome.out.splitlines() == [
-        "Proven: pure differential privacy, epsilon = 1",
-        "Bound:  1",
-        "Rule:   pure/levels-within-sensitivity",
-        "Query:  one number, sensitivity 1",
-        "People: declared, one person changes the answer by what was declared",
-        f"Digest: {digest}",
+        "Proven:    pure differential privacy, epsilon = 1",
+        "Bound:     1",
+        "Rule:      pure/levels-within-sensitivity",
+        "Query:     one number, sensitivity 1",
+        "Adjacency: as declared: one person moves the answer by at most the sensitivity",
+        f"Digest:    {digest}",
     ]
 
 
 def test_verify_shows_a_bound_that_is_no_short_decimal_exactly(cli: Cli):
     question = ("--epsilon", "1/3", "--sensitivity", "1", "--utility", "squared-error")
     assert cli("design", *question, "--save", "third.json").code == 0
-    assert "Bound:  1/3 (about 0.333333)\n" in cli("verify", "third.json").out
+    assert "Bound:     1/3 (about 0.333333)\n" in cli("verify", "third.json").out
 
 
 def test_verify_tells_what_was_claimed_from_what_was_proven(cli: Cli, tmp_path: Path):
     quiet = nw.design(nw.Scalar(3), privacy=nw.PureDP("1/4"), utility=nw.SquaredError()).best.mechanism
     make_certified(quiet, nw.PureDP("7/2")).save(tmp_path / "more.json")
     shown = cli("verify", "more.json").out.splitlines()
-    assert shown[0] == "Proven: pure differential privacy, epsilon = 3.5"
-    assert shown[1] == "Bound:  0.25"
-    assert shown[3] == "Query:  one number, sensitivity 3"
+    assert shown[0] == "Proven:    pure differential privacy, epsilon = 3.5"
+    assert shown[1] == "Bound:     0.25"
+    assert shown[3] == "Query:     one number, sensitivity 3"
 
 
 def test_describe_uses_the_librarys_words(cli: Cli, mechanism: Path):

@@ -23,7 +23,7 @@ def test_the_report_says_what_two_fold_noise_can_do(cli: Cli):
     outcome = cli(*QUESTION)
     assert_succeeded(outcome)
     assert "two-fold optimum" in outcome.out
-    assert "proven by a dual certificate" in outcome.out
+    assert "proven: dual certificate" in outcome.out
 
 
 def test_every_fold_is_shown_on_request(cli: Cli):

@@ -1,4 +1,4 @@
-"""The falsifier on every engine but DuckDB, where the suite of the release room runs it: many tables in one query."""
+"""The falsifier on every engine but DuckDB, where the suite of `release` runs it: many tables in one query."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ BLOCKS: dict[str, Any] = {
     "figure": lambda: blocks.figure(Markup("<svg></svg>"), HOSTILE),
     "subheading": lambda: blocks.subheading(HOSTILE),
     "command": lambda: blocks.command(HOSTILE),
-    "promise_box": lambda: blocks.promise_box(HOSTILE),
+    "guarantee_box": lambda: blocks.guarantee_box(HOSTILE),
 }
 NO_TEXT = {"shortened", "short", "embedded", "explanation", "image", "fragment", "rendered", "dataclass"}
 

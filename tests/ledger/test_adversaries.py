@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
-from noisewright.ledger.deciding import Brought, created, decide
+from noisewright.ledger.deciding import ChargeCost, created, decide
 from noisewright.ledger.state import Account, Budget, State
 from tests.ledger.games import (
     Release,
@@ -40,8 +40,8 @@ def ledger_grants(budget: Any, menu: list[Release], rules: Any = None) -> Callab
             if before is None:
                 states[charges] = None
             else:
-                brought = Brought(menu[charges[-1]], "declared")
-                refused, row = decide([Account("", made, before)], brought, {"label": "game"}, TIME)
+                cost = ChargeCost(menu[charges[-1]], "declared")
+                refused, row = decide([Account("", made, before)], cost, {"label": "game"}, TIME)
                 states[charges] = None if refused else State.from_dict(row["accounts"][""])
         return states[charges]
 

@@ -282,7 +282,7 @@ def test_limits_that_promise_more_than_the_budget_are_not_believed(path: Path):
     forged = Row.after(None, "", data)
     file.run("UPDATE rows SET body = ?, digest = ?", forged.body, forged.digest)
     path.with_name(path.name + ".head").write_text(json.dumps(forged.head.to_dict()))
-    with pytest.raises(nw.errors.LedgerDamagedError, match="promise more"):
+    with pytest.raises(nw.errors.LedgerDamagedError, match="allow more"):
         nw.Ledger.open(path)
 
 

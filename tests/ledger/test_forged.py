@@ -168,5 +168,5 @@ def test_a_limit_below_nothing_pays_for_nothing():
     tenth = Fraction(1, 10)
     basic = Rule("basic", {"epsilon": Fraction(1), "delta": Fraction(-1)})
     gaussian = Rule("gaussian", {"mu_squared": largest_squared_length(Fraction(1), tenth), "delta": tenth})
-    with pytest.raises(nw.errors.LedgerDamagedError, match="promise more"):
+    with pytest.raises(nw.errors.LedgerDamagedError, match="allow more"):
         require_sound(nw.ApproxDP(1, "1e-6"), (basic, gaussian))

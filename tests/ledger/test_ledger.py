@@ -42,7 +42,9 @@ def test_ten_tenths_are_one(url: str):
 def test_a_refused_charge_leaves_a_row_that_says_so_and_nothing_else(url: str):
     ledger = nw.Ledger.create(url, budget=nw.PureDP("0.25"))
     ledger.charge(menu.laplace("0.2"), reason="granted")
-    with pytest.raises(nw.errors.BudgetExceeded, match=r"0\.2 requested, 0\.05 of 0\.25 left.*up to 0\.05 would fit"):
+    with pytest.raises(
+        nw.errors.BudgetExceeded, match=r"0\.2 requested, 0\.05 of 0\.25 remaining.*up to 0\.05 would fit"
+    ):
         ledger.charge(menu.laplace("0.2"), reason="refused")
     row = list(ledger.rows())[-1]
     assert (row["event"], row["label"]) == ("refused", "refused")
@@ -328,15 +330,19 @@ def test_one_kind_of_neighbours(path: Path, monkeypatch: pytest.MonkeyPatch):
 def test_what_the_remainder_buys_is_said_in_words(path: Path):
     ledger = nw.Ledger.create(path, budget=nw.PureDP(10))
     # P(|discrete Laplace at 1/4| > 12) is 4.2 %, P(... > 11) 5.4 %.
-    assert ledger.buys(40) == "about 40 more counts with a 95 % half-width of 12"
+    assert ledger.buys(40) == "Remaining: 10 of 10 epsilon (for example 40 more counts within ±12)."
     gaussian = nw.Ledger.create(path.with_name("z"), budget=nw.ZeroConcentratedDP("0.5"))
-    assert gaussian.buys(1) == "about 1 more counts with a 95 % half-width of 2"
+    assert gaussian.buys(1) == "Remaining: 0.5 of 0.5 rho (for example 1 more count within ±2)."
+    divided = nw.Ledger.create(path.with_name("d"), budget=nw.ApproxDP(1, "1e-6"))
+    assert divided.buys().startswith("Remaining: 1 of 1 epsilon (rule basic) or ")
     shared = nw.Ledger.create(path.with_name("m"), budget=nw.MetricPrivacy(menu.PEOPLE))
-    assert shared.buys(10).endswith("about 10 more releases of 0.1 each")
+    assert shared.buys(10) == "Remaining: 1 of the budget's distances (for example 10 more releases of 0.1 each)."
+    ann = ledger.sub("ann", budget=nw.PureDP(3))
+    assert ann.buys().startswith("Remaining: 3 of 3 epsilon, and in the whole ledger 10 of 10 epsilon (")
     with pytest.raises(nw.errors.InvalidInputError):
         ledger.buys(0)
     ledger.close_budget(reason="x")
-    assert ledger.buys() == "nothing more: the budget is closed"
+    assert ledger.buys() == "The budget is closed."
 
 
 def test_copies_are_the_same_ledger(url: str, tmp_path: Path):

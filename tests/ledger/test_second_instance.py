@@ -145,11 +145,11 @@ def test_a_plan_with_more_releases_is_about_the_neighbours_of_them_all(told):
         # A plan about known neighbours says what releases that declare are about, once it is composed.
         known = told is None and (first, others) == (certified, [declared])
         assert kinds == (["refused", "add-remove"] if known else [kinds[0]] * 2)
-    with pytest.raises(nw.errors.InvalidInputError, match="different neighbours"):
+    with pytest.raises(nw.errors.InvalidInputError, match="different kinds of adjacency"):
         nw.compose(declared).plus(certified)
     plan = nw.compose(declared, neighbours="add-remove").plus(certified)
     assert plan.neighbours == certified.certificate.neighbours == "add-remove"
-    with pytest.raises(nw.errors.InvalidInputError, match="different neighbours"):
+    with pytest.raises(nw.errors.InvalidInputError, match="different kinds of adjacency"):
         plan.plus(replaced)
 
 

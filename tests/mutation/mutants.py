@@ -31,7 +31,7 @@ class DoesNotApplyError(Exception):
 class Mutant:
     """One planted bug.
 
-    `function` is the qualified name of a function or class of the package that the room is called after, in whichever
+    `function` is the qualified name of a function or class of the package, in whichever
     of its modules it is. "module:name" says which where several have one, "module:" is code outside functions, and a
     module of another package is named in full, "noisewright.package.module:name". Where several functions of a module
     share a name, the syntax must occur once among them, or `name#2` picks the second.
@@ -40,7 +40,7 @@ class Mutant:
     first line alone. What occurs several times is told apart by `at`, counted from 1.
     """
 
-    room: str
+    package: str
     name: str
     function: str
     replace: str
@@ -54,29 +54,29 @@ class Mutant:
     """Whether running out of time counts as noticed."""
 
     def __str__(self) -> str:
-        return f"{self.room}: {self.name}"
+        return f"{self.package}: {self.name}"
 
 
-def rooms(folder: Path = FOLDER) -> list[str]:
-    """The rooms that have a file of mutants."""
+def packages(folder: Path = FOLDER) -> list[str]:
+    """The packages that have a file of mutants."""
     return sorted(path.stem for path in folder.glob("*.toml"))
 
 
-def read(room: str, folder: Path = FOLDER) -> list[Mutant]:
-    """The mutants of one room; ValueError says what is wrong with the file."""
-    entries = tomllib.loads((folder / f"{room}.toml").read_text(encoding="utf-8")).get("mutant", [])
-    known = {field.name for field in fields(Mutant)} - {"room"}
+def read(package: str, folder: Path = FOLDER) -> list[Mutant]:
+    """The mutants of one package; ValueError says what is wrong with the file."""
+    entries = tomllib.loads((folder / f"{package}.toml").read_text(encoding="utf-8")).get("mutant", [])
+    known = {field.name for field in fields(Mutant)} - {"package"}
     found: dict[str, Mutant] = {}
     for number, entry in enumerate(entries, 1):
         if unknown := set(entry) - known:
-            raise ValueError(f"{room}.toml, mutant {number}: unknown keys {', '.join(sorted(unknown))}")
+            raise ValueError(f"{package}.toml, mutant {number}: unknown keys {', '.join(sorted(unknown))}")
         if missing := known - set(entry) - _OPTIONAL:
-            raise ValueError(f"{room}.toml, mutant {number}: missing keys {', '.join(sorted(missing))}")
-        mutant = Mutant(room, **{**entry, "tests": tuple(entry["tests"])})
+            raise ValueError(f"{package}.toml, mutant {number}: missing keys {', '.join(sorted(missing))}")
+        mutant = Mutant(package, **{**entry, "tests": tuple(entry["tests"])})
         if mutant.breaks not in BREAKS or not mutant.tests:
             raise ValueError(f"{mutant}: breaks one of {', '.join(BREAKS)}, and needs at least one test")
         if mutant.name in found:
-            raise ValueError(f"{room}.toml has two mutants called {mutant.name}")
+            raise ValueError(f"{package}.toml has two mutants called {mutant.name}")
         found[mutant.name] = mutant
     return list(found.values())
 
@@ -85,11 +85,11 @@ def source(mutant: Mutant, root: Path = ROOT) -> Path:
     """The file that the mutant changes."""
     module, colon, name = mutant.function.rpartition(":")
     if colon:
-        return _module(mutant.room, module, root)
+        return _module(mutant.package, module, root)
     bare = name.partition("#")[0]
-    found = [path for path in _modules(root / "src" / PACKAGE, mutant.room) if bare in _names(_text(path))]
+    found = [path for path in _modules(root / "src" / PACKAGE / mutant.package) if bare in _names(_text(path))]
     if not found:
-        raise DoesNotApplyError(f"{mutant.room} has no function {bare}")
+        raise DoesNotApplyError(f"{mutant.package} has no function {bare}")
     if len(found) > 1:
         known = ", ".join(sorted(path.stem for path in found))
         raise DoesNotApplyError(f"{bare} is a function of {len(found)} modules ({known}); say which, as module:{bare}")
@@ -121,10 +121,10 @@ def planted(mutant: Mutant, root: Path = ROOT) -> str:
     return changed
 
 
-def _module(room: str, name: str, root: Path) -> Path:
-    """The file of a module: its name in full, or within the package of a room."""
+def _module(package: str, name: str, root: Path) -> Path:
+    """The file of a module: its name in full, or within the package of the mutant."""
     whole = name.split(".")[0] == PACKAGE
-    path = root / "src" / Path(*(name if whole else f"{PACKAGE}.{room}.{name}").split("."))
+    path = root / "src" / Path(*(name if whole else f"{PACKAGE}.{package}.{name}").split("."))
     for candidate in (path.with_suffix(".py"), path / "__init__.py"):
         if candidate.is_file():
             return candidate
@@ -132,8 +132,7 @@ def _module(room: str, name: str, root: Path) -> Path:
 
 
 @lru_cache(maxsize=64)
-def _modules(package: Path, room: str) -> tuple[Path, ...]:
-    folder = package / room
+def _modules(folder: Path) -> tuple[Path, ...]:
     return tuple(sorted(folder.rglob("*.py")))
 
 

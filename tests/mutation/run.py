@@ -1,6 +1,6 @@
 """Plants every bug in a copy of the repository and runs the tests that should notice it.
 
-`script/mutants` is its door. A mutant is caught if one of its tests fails, and survives if all of them pass.
+`script/mutants` runs it. A mutant is caught if one of its tests fails, and survives if all of them pass.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.mutation.mutants import ROOT, DoesNotApplyError, Mutant, planted, read, rooms, source
+from tests.mutation.mutants import ROOT, DoesNotApplyError, Mutant, packages, planted, read, source
 
 CAUGHT, SURVIVED, MISFIT = "caught", "SURVIVED", "does not apply"
 ALL_CAUGHT = {"proof", "sample", "accounting", "mechanisms"}
-"""Rooms in which every planted bug must be noticed; elsewhere LEAST_SHARE of them."""
+"""Packages in which every planted bug must be noticed; elsewhere LEAST_SHARE of them."""
 LEAST_SHARE = 0.95
 _PASSED, _FAILED, _BROKEN = 0, 1, 2
 _NOT_COPIED = shutil.ignore_patterns(
@@ -159,23 +159,23 @@ def results(chosen: Sequence[Mutant], made: Sequence[Bench], seconds: float = 12
                 future.cancel()
 
 
-def good_enough(room: str, found: Sequence[Result]) -> bool:
-    """Whether the room notices as many of its bugs as it must, and every one of them could be planted."""
+def good_enough(package: str, found: Sequence[Result]) -> bool:
+    """Whether the package notices as many of its bugs as it must, and every one of them could be planted."""
     caught = sum(result.outcome == CAUGHT for result in found)
-    share = 1.0 if room in ALL_CAUGHT else LEAST_SHARE
+    share = 1.0 if package in ALL_CAUGHT else LEAST_SHARE
     explained = all(result.outcome != SURVIVED or result.mutant.survives for result in found)
     return caught >= share * len(found) and explained and all(result.outcome != MISFIT for result in found)
 
 
 def table(found: Sequence[Result]) -> str:
-    """One line for each room."""
-    lines = [f"{'room':<12}{'planted':>8}{'caught':>8}{'survived':>10}{'misfits':>9}{'share':>8}"]
-    for room in sorted({result.mutant.room for result in found}):
-        here = [result for result in found if result.mutant.room == room]
+    """One line for each package."""
+    lines = [f"{'package':<12}{'planted':>8}{'caught':>8}{'survived':>10}{'misfits':>9}{'share':>8}"]
+    for package in sorted({result.mutant.package for result in found}):
+        here = [result for result in found if result.mutant.package == package]
         counts = [sum(result.outcome == outcome for result in here) for outcome in (CAUGHT, SURVIVED, MISFIT)]
-        verdict = "" if good_enough(room, here) else "   too few"
+        verdict = "" if good_enough(package, here) else "   too few"
         share = 100 * counts[0] / len(here)
-        lines.append(f"{room:<12}{len(here):>8}{counts[0]:>8}{counts[1]:>10}{counts[2]:>9}{share:>7.0f}%{verdict}")
+        lines.append(f"{package:<12}{len(here):>8}{counts[0]:>8}{counts[1]:>10}{counts[2]:>9}{share:>7.0f}%{verdict}")
     return "\n".join(lines)
 
 
@@ -193,7 +193,7 @@ def _progress(done: int, total: int, began: float) -> None:
 
 def _arguments(given: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="script/mutants", description="Plant bugs and see whether the tests notice.")
-    parser.add_argument("--room", action="append", choices=rooms(), help="only this room (may be repeated)")
+    parser.add_argument("--package", action="append", choices=packages(), help="only this package (may be repeated)")
     parser.add_argument(
         "--only", action="append", metavar="NAME", help="only the mutant of this name (may be repeated)"
     )
@@ -204,9 +204,9 @@ def _arguments(given: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """The exit status: 0 if every room notices what it must."""
+    """The exit status: 0 if every package notices what it must."""
     options = _arguments(given)
-    chosen = [mutant for room in options.room or rooms() for mutant in read(room)]
+    chosen = [mutant for package in options.package or packages() for mutant in read(package)]
     if options.only:
         chosen = [mutant for mutant in chosen if mutant.name in options.only]
     if not chosen:
@@ -214,7 +214,7 @@ def main(given: Sequence[str] | None = None) -> int:
         return 2
     if options.list:
         for mutant in chosen:
-            _say(f"{mutant.room:<12}{mutant.name:<56}{mutant.breaks:<9}{mutant.function}")
+            _say(f"{mutant.package:<12}{mutant.name:<56}{mutant.breaks:<9}{mutant.function}")
         return 0
     with benches(max(1, min(options.jobs, len(chosen)))) as made:
         tests = sorted({test for mutant in chosen for test in mutant.tests})
@@ -229,10 +229,12 @@ def main(given: Sequence[str] | None = None) -> int:
         for result in results(chosen, made, options.timeout):
             found.append(result)
             remark = f"   {result.remark}" if result.remark else ""
-            _say(f"{result.outcome:<16}{result.mutant.room:<12}{result.mutant.name:<56}{result.seconds:5.1f} s{remark}")
+            mutant = result.mutant
+            _say(f"{result.outcome:<16}{mutant.package:<12}{mutant.name:<56}{result.seconds:5.1f} s{remark}")
             _progress(len(found), len(chosen), began)
     _say("\n" + table(found))
-    return 0 if all(good_enough(room, [r for r in found if r.mutant.room == room]) for room in rooms()) else 1
+    by_package = {package: [result for result in found if result.mutant.package == package] for package in packages()}
+    return 0 if all(good_enough(package, here) for package, here in by_package.items()) else 1
 
 
 if __name__ == "__main__":

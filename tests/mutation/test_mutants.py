@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutation.mutants import ROOT, DoesNotApplyError, Mutant, planted, read, rooms
+from tests.mutation.mutants import ROOT, DoesNotApplyError, Mutant, packages, planted, read
 from tests.mutation.run import CAUGHT, MISFIT, SURVIVED, Bench, Result, benches, good_enough, main, results, table
 
-ROOMS = (
+PACKAGES = (
     *("accounting", "app", "explain", "lab", "laws", "learn", "ledger", "mechanisms", "numerics", "problem", "proof"),
     *("release", "sample", "search"),
 )
-"""Rooms that must have mutants: exactly those with a file here, at least LEAST of them in each."""
+"""Packages that must have mutants: exactly those with a file here, at least LEAST of them in each."""
 LEAST = 8
 SELECTION = {
     "problem": ("floats-are-always-binary",),
@@ -28,16 +28,16 @@ SELECTION = {
 TWO = ("losses-rounded-down", "a-changed-mechanism-is-drawn")
 ALL = tuple(name for names in SELECTION.values() for name in names)
 
-EVERY = [mutant for room in rooms() for mutant in read(room)]
+EVERY = [mutant for package in packages() for mutant in read(package)]
 
 
-def test_the_rooms_with_mutants_are_the_ones_that_must_have_them():
-    assert rooms() == sorted(ROOMS)
+def test_the_packages_with_mutants_are_the_ones_that_must_have_them():
+    assert packages() == sorted(PACKAGES)
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_has_enough_mutants_and_most_break_privacy_or_numbers_on_their_own(room):
-    mutants = read(room)
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_has_enough_mutants_and_most_break_privacy_or_numbers_on_their_own(package):
+    mutants = read(package)
     assert len(mutants) >= LEAST
     assert len({(mutant.function, mutant.replace, mutant.at, mutant.by) for mutant in mutants}) == len(mutants)
 
@@ -53,7 +53,7 @@ def test_every_mutant_can_be_planted_and_names_tests_that_exist(mutant):
 
 @pytest.mark.parametrize("names", [TWO, pytest.param(ALL, marks=pytest.mark.soak)], ids=["two", "all"])
 def test_a_selection_is_planted_and_caught(names):
-    chosen = [mutant for mutant in EVERY if mutant.name in set(names) & set(SELECTION.get(mutant.room, ()))]
+    chosen = [mutant for mutant in EVERY if mutant.name in set(names) & set(SELECTION.get(mutant.package, ()))]
     assert len(chosen) == len(names)
     with benches(1) as made:
         found = list(results(chosen, made))
@@ -220,7 +220,7 @@ def test_a_bug_stays_where_it_is_when_lines_move(project):
 
 
 @pytest.mark.parametrize(
-    ("room", "outcomes", "enough"),
+    ("package", "outcomes", "enough"),
     [
         ("laws", [CAUGHT] * 19 + [SURVIVED], True),
         ("laws", [CAUGHT] * 18 + [SURVIVED], False),
@@ -229,12 +229,12 @@ def test_a_bug_stays_where_it_is_when_lines_move(project):
         ("proof", [CAUGHT] * 20, True),
     ],
 )
-def test_a_room_must_catch_most_and_the_verifier_all(room, outcomes, enough):
+def test_a_package_must_catch_most_and_the_verifier_all(package, outcomes, enough):
     mutant = toy("one", "toy:", "a", "b", survives="explained")
     found = [Result(mutant, outcome, "", 0.0) for outcome in outcomes]
-    assert good_enough(room, found) is enough
+    assert good_enough(package, found) is enough
     unexplained = [Result(toy("one", "toy:", "a", "b"), outcome, "", 0.0) for outcome in outcomes]
-    assert good_enough(room, unexplained) is (enough and SURVIVED not in outcomes)
+    assert good_enough(package, unexplained) is (enough and SURVIVED not in outcomes)
     assert str(outcomes.count(CAUGHT)) in table(found)
 
 
@@ -261,6 +261,6 @@ def test_two_mutants_of_one_name_are_refused(tmp_path):
 
 
 def test_the_door_names_mutants_without_planting_any(capsys):
-    assert main(["--list", "--room", "proof"]) == 0
+    assert main(["--list", "--package", "proof"]) == 0
     assert "composed-laplace-smallest-shifts" in capsys.readouterr().out
     assert main(["--only", "no-such-mutant"]) == 2

@@ -15,7 +15,7 @@ import noisewright as nw
 from noisewright.mechanisms.base import MECHANISMS
 from noisewright.numerics.balls import ball, precision, upper
 from noisewright.numerics.finite_components import finite_components
-from noisewright.problem.privacy import WORDS
+from noisewright.problem.privacy import WORDS, adjacency
 from noisewright.problem.queries import QUERIES
 from noisewright.problem.records import digest
 from noisewright.problem.sensitivity import SETS
@@ -107,7 +107,7 @@ def test_every_question_and_every_set_names_its_neighbours():
 def test_a_description_names_the_neighbours(stem: str):
     certified = _load(CORPUS / f"{stem}.json")
     neighbours = certified.certificate.neighbours
-    assert f"Neighbours: {neighbours}, {WORDS[neighbours]}." in certified.describe().splitlines()
+    assert f"Adjacency: {adjacency(neighbours)}." in certified.describe().splitlines()
 
 
 def test_a_file_that_names_the_wrong_neighbours_is_refused():

@@ -17,7 +17,7 @@ from tests.wording import assert_reads_well, stumbles
 @pytest.mark.parametrize(
     "text",
     [
-        "no mechanism is more than 1557 % better",
+        "the gap to the best possible mechanism is at most 1557 %",
         "its error is 1e+02 % below",
         "best possible  not known",
         "value nan",

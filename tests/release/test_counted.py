@@ -101,7 +101,7 @@ def test_frames_text_pictures_and_pages_name_the_rows_and_none_speaks_of_the_tru
         assert all(each in text for each in told), place
         assert "truth" not in text.replace("truth value", ""), place
     assert labels[0].endswith(f"over {told[0]}")
-    assert f"over {told[0]}. What is left out or clamped is in no line." in texts["page"]
+    assert f"over {told[0]}. What is left out or clamped is in no interval." in texts["page"]
     assert "What is left out or clamped is in no interval." in texts["text"]
 
 

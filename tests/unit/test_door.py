@@ -1,4 +1,4 @@
-"""The front door: few names, each written once."""
+"""The public names of the top level: few, each written once."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_stub_and_the_module_agree(space: str):
 
 
 @pytest.mark.parametrize("space", SPACES)
-def test_a_name_does_not_hide_a_file_of_its_room(space: str):
+def test_a_name_does_not_hide_a_file_of_its_package(space: str):
     place = ROOT.joinpath("src", *space.split("."))
     files = {path.relative_to(place).parts[0].partition(".")[0] for path in tracked(place)}
     assert files & {name for name, home in homes(space).items() if home != space} == set()

@@ -8,7 +8,7 @@
 - loss_pmf: masses over privacy losses on a grid, and their products
 - pessimistic, optimistic: dominating and dominated discretisations, which only raise or only lower a PLD
 - curves: the parts composed on one grid, and delta(epsilon) read from that
-- costs: what a plan brings to each sum that a ledger may keep
+- costs: what a plan costs in each sum that a ledger may keep
 - render: tables and pictures
 
 Floats choose grids and where tails are cut; they are never evidence. What is chosen after seeing answers is not

@@ -64,7 +64,7 @@ class PlanCertificate(Unchanging):
         widths = ", ".join(show(grid.unit) for grid in self.grids)
         return "\n".join(
             [
-                f"Proven for {self.neighbours} neighbours, {several}, by rule {self.rule}; digest {self.plan[:12]}.",
+                f"Proven for {self.neighbours} adjacency, {several}, by rule {self.rule}; digest {self.plan[:12]}.",
                 *lines,
                 f"Losses on multiples of {widths}, for ever smaller delta.",
             ]

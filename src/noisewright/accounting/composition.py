@@ -189,7 +189,7 @@ class Composition(Unchanging):
         return total_of([(thing.rho(), times) for thing, times in self.parts], self.groups)
 
     def costs(self) -> PlanCosts:
-        """What the whole plan brings to each sum that a ledger may keep, proven."""
+        """What the whole plan costs in each sum that a ledger may keep, proven."""
         return PlanCosts(self)
 
     def plus(self, release: Any, times: int = 1) -> Composition:

@@ -15,7 +15,7 @@ _BEYOND_LOST, _WORTH_A_DELTA = Fraction(4, 3), Fraction(9, 10)
 
 
 class PlanCosts:
-    """What a plan brings: one point of its proven curve, or the sums of what its parts bring.
+    """What a plan costs: one point of its proven curve, or the sums of what its parts cost.
 
     Rule: all parts are fixed before the first is drawn. Squared lengths, concentrations and divergences add up over the
     parts that one person can touch, the largest for each of so many disjoint groups.
@@ -83,14 +83,14 @@ def _added(plan: Plan, spare: Fraction, *, gaussian: bool) -> EpsilonDelta | Non
 
 
 def _costs(thing: Release) -> Costs | MechanismCosts | _Declared:
-    """What one part of a plan brings."""
+    """What one part of a plan costs."""
     if isinstance(thing, DeclaredNoise | DeclaredPair):
         return _Declared(thing)
     return thing.certified.costs() if isinstance(thing, CertifiedRelease) else cast("Plan", thing).costs()
 
 
 class _Declared:
-    """What noise known by its law, or a pair, brings; it is charged on the word of whoever composed it."""
+    """What noise known by its law, or a pair, costs; it is charged on the word of whoever composed it."""
 
     def __init__(self, thing: DeclaredNoise | DeclaredPair) -> None:
         self._thing = thing

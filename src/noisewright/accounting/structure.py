@@ -72,7 +72,7 @@ class Plan(Release, Protocol):
         ...
 
     def costs(self) -> Costs:
-        """What it brings to each sum that a ledger may keep."""
+        """What it costs in each sum that a ledger may keep."""
         ...
 
 
@@ -269,7 +269,7 @@ def one_adjacency(parts: Parts, groups: int | None, told: str | None) -> str:
         kinds = (kinds - {DECLARED}) | {told}
     if len(kinds) > 1:
         raise InvalidInputError(
-            f"these releases are about different neighbours: {', '.join(sorted(kinds))}. Compose those of one kind;"
+            f"these releases have different kinds of adjacency: {', '.join(sorted(kinds))}. Compose those of one kind;"
             ' say with neighbours="add-remove" or "replace" what declared sensitivities are about.',
             neighbours=sorted(kinds),
         )
@@ -278,7 +278,7 @@ def one_adjacency(parts: Parts, groups: int | None, told: str | None) -> str:
         return kind
     if kind not in (ADD_REMOVE, DECLARED) or told == DECLARED:
         raise InvalidInputError(
-            f"disjoint groups are for people who come or go (add-remove); these releases are about {kind} neighbours,"
+            f"disjoint groups are for people who come or go (add-remove); these releases are about {kind} adjacency,"
             ' where one person can leave one group for another. Leave neighbours out, or say "add-remove".',
             neighbours=kind,
         )

@@ -1,4 +1,4 @@
-"""What an attacker could learn, in odds: each kind of promise in sentences, its numbers rounded against us."""
+"""What an attacker could learn, in odds: each kind of guarantee in sentences, its numbers rounded against us."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from noisewright.problem.privacy import (
 from noisewright.proof.conversions import concentrated_to_approximate, renyi_to_approximate
 
 STATED_DELTA = Fraction(1, 10**6)
-"""The chance at which promises without one are told as approximate privacy."""
+"""The chance at which guarantees without one are told as approximate privacy."""
 
 _EVEN, _UNLIKELY = Fraction(1, 2), Fraction(1, 100)
 _RELATIVE = Fraction(1, 2**12)
@@ -154,7 +154,7 @@ def _told_concentrated(requirement: ZeroConcentratedDP, bound: Fraction) -> tupl
 
 
 def _converted(delta: Callable[[Fraction], Fraction]) -> tuple[Fraction, Fraction]:
-    """The promise as approximate privacy at a stated chance, with an epsilon that was checked."""
+    """The guarantee as approximate privacy at a stated chance, with an epsilon that was checked."""
 
     def reached(epsilon: Fraction) -> bool:
         return delta(epsilon) <= STATED_DELTA
@@ -183,7 +183,7 @@ def _learnt_metric(requirement: MetricPrivacy, bound: Fraction) -> list[str]:
 
 @singledispatch
 def together(requirement: Requirement, bound: Fraction) -> str:
-    """What becomes of the promise when there are more releases such as this one."""
+    """What becomes of the guarantee when there are more releases such as this one."""
     return "with every release more can be learnt"
 
 

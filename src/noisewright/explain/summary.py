@@ -118,7 +118,7 @@ def sections_of(mechanism: Any, certificate: Certificate) -> list[Section]:
 
 def _blurred(mechanism: Any) -> str:
     if isinstance(mechanism, LinearLaplace) and not any(mechanism.scales):
-        return "What is released is the true answer: it differs only where nothing is promised."
+        return "What is released is the true answer: it differs only where nothing is guaranteed."
     return "What is released is not the true answer: it is blurred on purpose."
 
 

@@ -9,11 +9,11 @@ from noisewright.laws.base import LAWS, SmoothLaw
 from noisewright.laws.gaussian import DiscreteGaussian
 from noisewright.laws.laplace import DiscreteLaplace, Laplace
 from noisewright.laws.piecewise import Piecewise
-from noisewright.problem.records import load_room
+from noisewright.problem.records import load_package
 
 NoiseLaw = Laplace | DiscreteLaplace | DiscreteGaussian | Piecewise | SmoothLaw
 
-load_room("noisewright.laws")
+load_package("noisewright.laws")
 
 
 def law_from_dict(data: Mapping[str, Any]) -> NoiseLaw:

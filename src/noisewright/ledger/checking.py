@@ -127,16 +127,16 @@ class _Replay:
     def charge(self, place: int, data: Mapping[str, Any]) -> None:
         for name in {"", data["account"]}:
             account = self._accounts[name]
-            brought = {rule: read(amounts) for rule, amounts in data["brings"][name].items()}
-            if any(value < 0 for amounts in brought.values() if amounts is not None for value in amounts.values()):
+            cost = {rule: read(amounts) for rule, amounts in data["brings"][name].items()}
+            if any(value < 0 for amounts in cost.values() if amounts is not None for value in amounts.values()):
                 raise damaged(place, "it gives something back")
-            after = account.state.charged(brought, data["accounts"][name]["neighbours"])
+            after = account.state.charged(cost, data["accounts"][name]["neighbours"])
             holding = account.budget.holding(after.totals)
             if account.state.closed or not holding or holding != data["rules"][name]:
                 raise damaged(place, "no rule allowed it")
             if _compared(data["certificate"]) - {after.neighbours}:
-                raise damaged(place, "its certificate is about other neighbours")
-            counted = brought.get("pure") or brought.get("basic")
+                raise damaged(place, "its certificate is about another adjacency")
+            counted = cost.get("pure") or cost.get("basic")
             if (certified := _certified_epsilon(data["certificate"])) and counted and counted["epsilon"] < certified:
                 raise damaged(place, "it counts less than its certificate says")
             self._accounts[name] = replace(account, state=after)

@@ -27,7 +27,7 @@ class Costed(Protocol):
         """What was proven; `to_dict()` is kept in the ledger."""
 
     def costs(self) -> Costs:
-        """What it brings to each sum."""
+        """What it costs in each sum."""
 
 
 Kind = TypeVar("Kind", bound=type)
@@ -154,7 +154,7 @@ def neighbours_of(costed: Any) -> str:
     """Whom the certificates compare; InvalidInputError if two of one charge disagree."""
     kinds = set(_each(costed, _relation)) - {DECLARED}
     if len(kinds) > 1:
-        raise InvalidInputError(f"one charge cannot speak of {' and '.join(sorted(kinds))} neighbours at once.")
+        raise InvalidInputError(f"one charge cannot be under {' and '.join(sorted(kinds))} adjacency at once.")
     return kinds.pop() if kinds else DECLARED
 
 

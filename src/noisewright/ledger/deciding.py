@@ -12,7 +12,7 @@ from typing import Any
 from noisewright.ledger.chain import Row, column, damaged
 from noisewright.ledger.charge import Charge
 from noisewright.ledger.costed import DECLARED, NEIGHBOURS
-from noisewright.ledger.rules import Amounts, brings, largest_share, require_sound, rules_for, shortened
+from noisewright.ledger.rules import Amounts, cost_of, largest_share, require_sound, rules_for, shortened
 from noisewright.ledger.state import Account, Budget, State, written
 from noisewright.ledger.stores import VERSION, Reading
 from noisewright.problem.errors import (
@@ -34,20 +34,20 @@ _AT_A_TIME = 1000
 _DIGEST = re.compile("[0-9a-f]{64}")
 
 
-class Brought:
-    """What one charge brings to every rule: computed once, before the lock, and written as it is."""
+class ChargeCost:
+    """What one charge costs under every rule: computed once, before the lock, and written as it is."""
 
     def __init__(self, costs: Costs, neighbours: str) -> None:
         self._costs, self.neighbours = costs, neighbours
         self._known: dict[tuple[str, Any], Amounts | None] = {}
 
     def to(self, budget: Budget) -> dict[str, Amounts | None]:
-        """By rule of a budget, what is brought; None where there is nothing that it can add."""
+        """By rule of a budget, the cost; None where there is nothing that it can add."""
         wanted = budget.requirement
         found = {}
         for rule in budget.rules:
             if (rule.name, wanted) not in self._known:
-                self._known[rule.name, wanted] = brings(rule, wanted, self._costs)
+                self._known[rule.name, wanted] = cost_of(rule, wanted, self._costs)
             found[rule.name] = self._known[rule.name, wanted]
         return found
 
@@ -58,15 +58,14 @@ class Brought:
         relation, wanted = self.neighbours, account.state.neighbours
         on_a_metric = isinstance(account.budget.requirement, MetricPrivacy)
         if on_a_metric != (relation == "metric"):
-            kept = "metric privacy" if on_a_metric else "pairs of neighbours, not a metric"
+            kept = "metric privacy" if on_a_metric else "neighbouring datasets, not a metric"
             raise InvalidInputError(
                 f"{_whose(account)} is about {kept}, and the certificate is not; nothing was charged."
             )
         if wanted is not None and relation not in (wanted, DECLARED):
             raise InvalidInputError(
-                f"{_whose(account)} is about {wanted} neighbours, and the certificate about {relation}; a"
-                " ledger keeps one"
-                " kind. Nothing was charged.",
+                f"{_whose(account)} is kept under {wanted} adjacency, and the certificate is under {relation}; a ledger"
+                " keeps one kind. Nothing was charged.",
                 given=relation,
             )
         if all(amounts is None for amounts in self.to(account.budget).values()):
@@ -82,7 +81,7 @@ def _whose(account: Account) -> str:
 
 
 def decide(
-    accounts: Sequence[Account], brought: Brought, facts: Mapping[str, Any], time: str
+    accounts: Sequence[Account], cost: ChargeCost, facts: Mapping[str, Any], time: str
 ) -> tuple[Account | None, dict[str, Any]]:
     """The account that refuses a charge, or None, and the row to write.
 
@@ -91,9 +90,9 @@ def decide(
     states, rules, given = {}, {}, {}
     refusing: Account | None = None
     for account in accounts:
-        brought.require(account)
-        amounts = brought.to(account.budget)
-        relation = None if brought.neighbours == DECLARED else brought.neighbours
+        cost.require(account)
+        amounts = cost.to(account.budget)
+        relation = None if cost.neighbours == DECLARED else cost.neighbours
         after = account.state.charged(amounts, relation)
         rules[account.name] = account.budget.holding(after.totals)
         if not rules[account.name] and refusing is None:

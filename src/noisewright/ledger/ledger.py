@@ -15,7 +15,7 @@ from noisewright.ledger.charge import Charge
 from noisewright.ledger.checking import Verified, verified
 from noisewright.ledger.costed import accepted, certificate_of, neighbours_of, question_of, require_readable
 from noisewright.ledger.deciding import (
-    Brought,
+    ChargeCost,
     budget_of,
     checked_digest,
     checked_label,
@@ -84,7 +84,7 @@ class Ledger(Reported):
 
     @classmethod
     def open(cls, url: str | Path) -> Ledger:
-        """A ledger that is there. Refuses one of a newer version, and limits that promise more than the budget."""
+        """A ledger that is there. Refuses one of a newer version, and limits that allow more than the budget."""
         found = cls(store_for(url))
         version = found._store.version()
         if version > VERSION:
@@ -137,32 +137,32 @@ class Ledger(Reported):
         """Charge a certified mechanism, a list of them or a plan, durably, and return the charge, or refuse.
 
         Raises BudgetExceeded if no rule would hold with it; then only a row that says so is written. UncertifiedError
-        for what brings nothing that the ledger's rules can add, InvalidInputError for neighbours of another kind, and
+        for what has no cost that the ledger's rules can add, InvalidInputError for neighbours of another kind, and
         what `check` raises under the lock. Use it as `with ledger.charge(...) as charge:`; the charge stays if the body
         raises. With `undrawn`, the digest of what will be drawn, others can finish it until `Charge.drawing`, and its
         answer counts for whoever draws the same (`idempotence`).
         """
         given, label = accepted(costed), checked_label(reason)
-        brought = Brought(given.costs(), neighbours_of(given))
+        cost = ChargeCost(given.costs(), neighbours_of(given))
         facts = {"label": label, "question": question_of(given), "certificate": certificate_of(given)}
         facts |= {} if undrawn is None else {"undrawn": checked_digest(undrawn)}
         # Proofs are done before the lock is taken; what they are asked for depends on the budget alone.
         for budget in list(self._budgets.values()) or [account.budget for account in self._all_now()]:
             with suppress(InvalidInputError):  # of a budget that may be raised by now; under the lock it is said
-                brought.to(budget)
+                cost.to(budget)
         checkpoints.passed("validated")
         with self._store.change() as transaction:
             checkpoints.passed("locked")
             if check is not None:
                 check(transaction)
             accounts = self._accounts(transaction)
-            refused, content = decide(accounts, brought, facts, clock())
+            refused, content = decide(accounts, cost, facts, clock())
             checkpoints.passed("decided")
             row = Row.after(transaction.last().head, self._account, content)
             transaction.append(row)
             checkpoints.passed("appended")
         if refused is not None:
-            raise exceeded(refused, brought.to(refused.budget), min(each.largest_epsilon() for each in accounts))
+            raise exceeded(refused, cost.to(refused.budget), min(each.largest_epsilon() for each in accounts))
         return Charge(row.place, row.digest, label, tuple(content["rules"][self._account]), self._note)
 
     def release(self, certified: Any, answer: Any, *, reason: str, entropy: Entropy | None = None) -> Any:
@@ -210,7 +210,7 @@ class Ledger(Reported):
         return tuple(row["account"] for row in self.rows() if row["event"] == "sub")
 
     def raise_budget(self, budget: Any, *, reason: str) -> None:
-        """Allow more from now on: a chained event. What was released before is protected by the new promise only."""
+        """Allow more from now on: a chained event. What was released before is protected by the new guarantee only."""
         label = checked_label(reason)
         with self._store.change(NOTHING_CHANGED) as transaction:
             last, accounts = transaction.last(), self._accounts(transaction)
@@ -243,11 +243,11 @@ class Ledger(Reported):
         return {"format": "noisewright ledger, version 1", "url": self.url, "head": head, "rows": rows}
 
     def buys(self, counts: int = 40) -> str:
-        """What the remainder buys, in words: so many more counts, and how far off each would be."""
+        """What remains of the budget, in a sentence; for example so many more counts, and how far off each would be."""
         return in_words(self._all_now(), counts)
 
     def plot(self, path: str | Path | None = None) -> Figure:
-        """The burn-down: what is left of each rule's limit after each charge."""
+        """The burn-down: what remains of each rule's limit after each charge."""
         return plot_ledger(self, path)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""A ledger in words, tables and a picture: what the remainder buys. Labels were written by people: never believed."""
+"""A ledger in words, tables and a picture: what remains. Labels were written by people: never believed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from noisewright.drawing.tables import html_below, text_table
-from noisewright.ledger.rules import NOTIONS
+from noisewright.ledger.rules import NOTIONS, Amounts, Rule
 from noisewright.ledger.state import Account, Budget, State
 from noisewright.problem.errors import InvalidInputError
 from noisewright.problem.numbers import show, whole_number
@@ -24,6 +24,16 @@ _SHOWN_ROWS = 20
 _SHOWN_LABEL = 40
 _KEY = re.compile(r"^(plan [0-9a-f]{8})[0-9a-f]+")
 """The key of a plan at the start of a label; its first digits are enough where a reason stands behind it."""
+
+
+_AMOUNTS = {
+    "epsilon": "{} of {} epsilon",
+    "rho": "{} of {} rho",
+    "divergence": "{} of {} divergence",
+    "mu_squared": "{} of {} mu squared",
+    "share": "{} of the budget's distances",
+}
+"""How what remains of a rule's first sum and its limit are said."""
 
 
 class Told(Protocol):
@@ -44,28 +54,49 @@ class Told(Protocol):
         """Every row as plain data, in order."""
 
     def buys(self) -> str:
-        """What the remainder buys, in words."""
+        """What remains, in a sentence."""
 
 
 def in_words(accounts: Sequence[Account], counts: int) -> str:
-    """About how far off each of so many more counts would be, with the best noise that some rule allows.
+    """What remains, in a sentence, and for example about how far off each of so many more counts would be.
 
-    An estimate in floats, for people: discrete Laplace noise under the rules that add epsilons, Gaussian noise under
-    those that add squares. The account with the least left decides.
+    `accounts` are the whole ledger and, if it is about one, the sub-budget. The example is an estimate in floats, for
+    people: discrete Laplace noise under the rules that add epsilons, Gaussian noise under those that add squares, the
+    best that some rule allows. The account in which the least remains decides.
     """
     number = whole_number(counts, "counts")
     if number < 1:
         raise InvalidInputError(f"counts is {number}; give a whole number, at least 1.", counts=number)
     if any(account.state.closed for account in accounts):
-        return "nothing more: the budget is closed"
+        return "The budget is closed."
+    amounts = [_amounts(account) for account in accounts]
+    if not all(amounts):
+        return "The budget is spent."
     if accounts[0].budget.rules[0].name == "metric":
-        left = min(account.remaining() for account in accounts)
-        each = show(left / number)
-        return f"{show(left)} of the budget's distances are left: about {number} more releases of {each} each"
-    width = max(_half_width(account, number) for account in accounts)
-    if math.isinf(width):
-        return "nothing more: no rule leaves anything"
-    return f"about {number} more counts with a 95 % half-width of {_rounded(width)}"
+        each = show(min(account.remaining() for account in accounts) / number)
+        example = f"{number} more release{'' if number == 1 else 's'} of {each} each"
+    else:
+        width = _rounded(max(_half_width(account, number) for account in accounts))
+        example = f"{number} more count{'' if number == 1 else 's'} within ±{width}"
+    return f"Remaining: {', and in the whole ledger '.join(reversed(amounts))} (for example {example})."
+
+
+def _amounts(account: Account) -> str:
+    """What remains of each rule under which something does, each enough by itself; empty if nothing does."""
+    several = len(account.budget.rules) > 1
+    return " or ".join(
+        _AMOUNTS[rule.main].format(show(rule.limits[rule.main] - sums[rule.main]), show(rule.limits[rule.main]))
+        + (f" (rule {rule.name})" if several else "")
+        for rule, sums in _open(account)
+    )
+
+
+def _open(account: Account) -> Iterator[tuple[Rule, Amounts]]:
+    """The rules that hold and under which something remains, with their sums."""
+    for rule in account.budget.rules:
+        sums = account.state.totals[rule.name]
+        if sums is not None and rule.holds(sums) and float(rule.limits[rule.main] - sums[rule.main]) > 0:
+            yield rule, sums
 
 
 def _rounded(width: float) -> str:
@@ -73,15 +104,10 @@ def _rounded(width: float) -> str:
 
 
 def _half_width(account: Account, counts: int) -> float:
-    """The smallest half-width over the rules that still hold."""
+    """The smallest half-width over the rules under which something remains."""
     found = [math.inf]
-    for rule in account.budget.rules:
-        sums = account.state.totals[rule.name]
-        if sums is None or not rule.holds(sums):
-            continue
-        each = float((rule.limits[rule.main] - sums[rule.main]) / counts)
-        if each <= 0:
-            continue
+    for rule, sums in _open(account):
+        each = float(rule.limits[rule.main] - sums[rule.main]) / counts
         if rule.main == "epsilon":
             found.append(_laplace(each))
         elif rule.main == "divergence":
@@ -103,17 +129,17 @@ def cleaned(text: str, longest: int = _SHOWN_LABEL) -> str:
 
 
 def summary(ledger: Told) -> list[str]:
-    """What it keeps, under which rules, and what is left, in sentences."""
+    """What it keeps, under which rules, and what remains, in sentences."""
     account = ledger.now()
     lines = [
         f"Ledger {cleaned(ledger.url, 200)}" + (f", sub-budget {cleaned(account.name)!r}" if account.name else ""),
         f"Budget: {account.budget.requirement}" + (" (closed)" if account.state.closed else ""),
-        f"Neighbours: {account.state.neighbours or 'as the first certificate that names them says'}",
+        f"Adjacency: {account.state.neighbours or 'as the first certificate that names one says'}",
     ]
     used, deltas = account.used(), account.deltas()
     for rule in account.budget.rules:
         if rule.name not in used:
-            lines.append(f"Rule {rule.name}: off, since a charge brought nothing that it can add")
+            lines.append(f"Rule {rule.name}: off, since a charge had no cost that it can add")
             continue
         sums = f"{rule.main.replace('_', ' ')} {show(used[rule.name][0])} of {show(used[rule.name][1])}"
         more = f", delta {show(deltas[rule.name][0])} of {show(deltas[rule.name][1])}" if rule.name in deltas else ""
@@ -121,11 +147,11 @@ def summary(ledger: Told) -> list[str]:
         lines.append(f"Rule {rule.name}: {sums}{more}{held}; {NOTIONS[rule.name].means}")
     if len(account.budget.rules) > 1:
         lines.append("A charge is granted while at least one rule holds with it.")
-    lines.append(f"Left: {ledger.buys()}.")
+    lines.append(ledger.buys())
     return lines
 
 
-HEADER = ("row", "time", "what", "account", "for", "brings")
+HEADER = ("row", "time", "what", "account", "for", "cost")
 
 
 def listed(rows: Sequence[dict[str, Any]], longest: int = _SHOWN_LABEL) -> list[tuple[str, ...]]:
@@ -138,16 +164,16 @@ def listed(rows: Sequence[dict[str, Any]], longest: int = _SHOWN_LABEL) -> list[
             row["event"],
             cleaned(row["account"]),
             cleaned(_KEY.sub(r"\1…", row.get("label", "")), longest),
-            _brought(row),
+            _cost(row),
         )
         for row in shown
     ]
 
 
-def _brought(row: dict[str, Any]) -> str:
-    brought = row.get("brings", {}).get(row["account"], {})
+def _cost(row: dict[str, Any]) -> str:
+    cost = row.get("brings", {}).get(row["account"], {})
     parts = []
-    for name, amounts in brought.items():
+    for name, amounts in cost.items():
         if amounts is not None:
             main = next(key for key in sorted(amounts, key=lambda key: key == "delta"))
             parts.append(f"{name} {show(Fraction(amounts[main]))}")
@@ -169,14 +195,14 @@ def html_table(ledger: Told) -> str:
     return html_below(summary(ledger), HEADER, rows)
 
 
-# The burn-down: what is left of each rule's limit after each charge.
+# The burn-down: what remains of each rule's limit after each charge.
 
 
 _MOST_POINTS = 2000
 
 
 def burned(ledger: Told) -> dict[str, list[tuple[int, float]]]:
-    """By rule, (charges so far, share of the limit that is left), from 1 down to 0 or below where a rule is passed."""
+    """By rule, (charges so far, remaining share of the limit), from 1 down to 0 or below where a rule is passed."""
     budget: Budget | None = None
     lines: dict[str, list[tuple[int, float]]] = {}
     charges = 0
@@ -209,7 +235,7 @@ def plot_ledger(ledger: Told, path: str | Path | None) -> Figure:
         shown = [*points[:-1:step], points[-1]]
         axes.step(*zip(*shown, strict=True), where="post", label=name)
     axes.axhline(0, color="black", linewidth=0.8)
-    axes.set(xlabel="charges so far", ylabel="share of the limit that is left", title="Burn-down of each rule's limit")
+    axes.set(xlabel="charges so far", ylabel="remaining share of the limit", title="Burn-down of each rule's limit")
     low = min(0.0, axes.get_ylim()[0])
     axes.set_ylim(max(low, -0.5), 1.05)
     save(figure, path)

@@ -1,7 +1,7 @@
 """Rules for a stream of charges: conditions that stay valid although each question depends on the answers before.
 
-A rule is a privacy filter: sums of what the charges bring, and limits that are fixed when the ledger is created. What
-a charge brings is written once, before the draw. A budget of (epsilon, delta) has several rules with the delta divided
+A rule is a privacy filter: sums of the costs of the charges, and limits that are fixed when the ledger is created. The
+cost of a charge is written once, before the draw. A budget of (epsilon, delta) has several rules with the delta divided
 between them, and grants a charge while at least one of them holds with it.
 
 Why that is valid: let A_i be the analyst who does the same but leaves the moment a charge is granted that rule i alone
@@ -29,7 +29,7 @@ from noisewright.proof.costs import Costs, EpsilonDelta
 from noisewright.proof.vector_gaussian import gaussian_delta
 
 Amounts = Mapping[str, Fraction]
-Brings = Callable[[Any, Costs, Fraction], Amounts | None]
+CostFunction = Callable[[Any, Costs, Fraction], Amounts | None]
 SHARES = {"basic": Fraction(1, 2), "gaussian": Fraction(1, 4), "concentrated": Fraction(1, 4)}
 """How delta is divided between the rules of (epsilon, delta), unless the owner of the ledger says otherwise."""
 _PLANS_PER_DELTA = 64
@@ -51,15 +51,15 @@ class Rule:
         return next(iter(self.limits))
 
     def holds(self, totals: Amounts | None) -> bool:
-        """Whether every sum is within its limit; never again once a charge brought nothing that the rule can add."""
+        """Whether every sum is within its limit; never again once a charge had no cost that the rule can add."""
         return totals is not None and all(totals[name] <= limit for name, limit in self.limits.items())
 
 
 @dataclass(frozen=True, slots=True)
 class Notion:
-    """What is known of a rule: what a charge brings to it, and what it means, in words."""
+    """What is known of a rule: what a charge costs under it, and what it means, in words."""
 
-    brings: Brings
+    cost: CostFunction
     means: str
 
 
@@ -148,7 +148,7 @@ def _divided(shares: Mapping[str, Number] | None) -> dict[str, Fraction]:
 
 
 def _approximate(name: str, share: Fraction, budget: ApproxDP) -> Rule:
-    """One rule with its share of delta; those with a curve give half of it to the deltas that releases bring."""
+    """One rule with its share of delta; those with a curve give half of it to the deltas of releases."""
     part = share * budget.delta
     if name == "basic":
         return Rule(name, {"epsilon": budget.epsilon, "delta": part})
@@ -158,7 +158,7 @@ def _approximate(name: str, share: Fraction, budget: ApproxDP) -> Rule:
 
 
 def require_sound(budget: Any, rules: tuple[Rule, ...]) -> None:
-    """Prove the limits of a ledger that was read again; LedgerDamagedError if they promise more than the budget."""
+    """Prove the limits of a ledger that was read again; LedgerDamagedError if they allow more than the budget."""
     if isinstance(budget, ApproxDP):
         # A limit below nothing would pay for more than the budget in another rule.
         sound = all(_sound(rule, budget) and min(rule.limits.values()) >= 0 for rule in rules) and bool(rules)
@@ -167,7 +167,7 @@ def require_sound(budget: Any, rules: tuple[Rule, ...]) -> None:
     else:
         sound = rules == rules_for(budget)
     if not sound:
-        raise LedgerDamagedError("the limits in the ledger promise more than its budget; it is not believed.")
+        raise LedgerDamagedError("the limits in the ledger allow more than its budget; it is not believed.")
 
 
 def _sound(rule: Rule, budget: ApproxDP) -> bool:
@@ -179,15 +179,15 @@ def _sound(rule: Rule, budget: ApproxDP) -> bool:
     return rule.name == "concentrated" and concentration_fits(limits["rho"], budget.epsilon, limits["delta"])
 
 
-def brings(rule: Rule, budget: Any, costs: Costs) -> Amounts | None:
-    """What a charge brings to a rule: proven upper bounds, shortened upward; None if there are none."""
+def cost_of(rule: Rule, budget: Any, costs: Costs) -> Amounts | None:
+    """What a charge costs under a rule: proven upper bounds, shortened upward; None if there are none."""
     spare = rule.limits.get("delta", Fraction(0)) / _PLANS_PER_DELTA
-    found = NOTIONS[rule.name].brings(budget, costs, spare)
+    found = NOTIONS[rule.name].cost(budget, costs, spare)
     return None if found is None else {name: shortened(value, _EXACT_BITS) for name, value in found.items()}
 
 
 def added(totals: Amounts | None, more: Amounts | None) -> Amounts | None:
-    """The sums with one more charge; from then on none if the charge brought nothing that can be added."""
+    """The sums with one more charge; from then on none if the charge had no cost that can be added."""
     if totals is None or more is None:
         return None
     return {name: shortened(total + more[name], _TOTAL_BITS) for name, total in totals.items()}
@@ -213,12 +213,12 @@ _LEAST = Fraction(1, 1 << 90)
 
 
 def squared_length_fits(squared: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
-    """Whether normal laws whose squared distance is this meet (epsilon, delta), proven in balls."""
+    """Whether normal laws whose squared distance is this meet (epsilon, delta), proven in interval arithmetic."""
     return gaussian_delta(epsilon, squared) <= delta
 
 
 def concentration_fits(rho: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
-    """Whether rho converts to (epsilon, delta) at some order, proven in balls."""
+    """Whether rho converts to (epsilon, delta) at some order, proven in interval arithmetic."""
     return concentrated_to_approximate(rho, epsilon) <= delta
 
 

@@ -88,9 +88,9 @@ class State:
             sums is None or set(sums) == limits[name] for name, sums in self.totals.items()
         )
 
-    def charged(self, brought: Totals, neighbours: str | None) -> State:
+    def charged(self, cost: Totals, neighbours: str | None) -> State:
         """The state with one more charge."""
-        totals = {name: added(sums, brought[name]) for name, sums in self.totals.items()}
+        totals = {name: added(sums, cost[name]) for name, sums in self.totals.items()}
         return replace(self, totals=totals, neighbours=self.neighbours or neighbours)
 
 
@@ -136,7 +136,7 @@ class Account:
         return found
 
     def deltas(self) -> dict[str, tuple[Fraction, Fraction]]:
-        """By rule, the sum of the deltas that releases brought and its limit, for rules that have one."""
+        """By rule, the sum of the deltas of releases and its limit, for rules that have one."""
         found = {}
         for rule in self.budget.rules:
             sums = self.state.totals[rule.name]
@@ -149,7 +149,7 @@ class Account:
         return self.used() if self._several() else next(iter(self.used().values()))[0]
 
     def remaining(self) -> Any:
-        """What is left of the one limit; for `ApproxDP` the sums by rule with their limits."""
+        """What remains of the one limit; for `ApproxDP` the sums by rule with their limits."""
         if self._several():
             return self.used()
         used, limit = next(iter(self.used().values()))
@@ -202,14 +202,14 @@ def _largest(fits: Callable[[Fraction], bool]) -> Fraction:
     return first_true(fits, LARGEST_EPSILON, SMALLEST_EPSILON, relative=_CLOSE, middle=middle)
 
 
-def exceeded(account: Account, brought: Mapping[str, Any], largest: Fraction) -> BudgetExceeded:
+def exceeded(account: Account, cost: Mapping[str, Any], largest: Fraction) -> BudgetExceeded:
     """The refusal of a charge: what was requested, what remains, and the largest epsilon that would fit."""
     whose = f"the budget of {account.name!r}" if account.name else "the budget"
-    asked = {name: amounts for name, amounts in brought.items() if amounts is not None}
+    asked = {name: amounts for name, amounts in cost.items() if amounts is not None}
     used = account.used()
     parts = [
         f"{rule.name}: {rule.main.replace('_', ' ')} {show(asked[rule.name][rule.main])} requested,"
-        f" {show(max(Fraction(0), used[rule.name][1] - used[rule.name][0]))} of {show(used[rule.name][1])} left"
+        f" {show(max(Fraction(0), used[rule.name][1] - used[rule.name][0]))} of {show(used[rule.name][1])} remaining"
         f"{_short_of_delta(account, rule.name, asked[rule.name])}"
         for rule in account.budget.rules
         if rule.name in asked and rule.name in used

@@ -7,9 +7,9 @@ from typing import Any
 
 from noisewright.mechanisms.base import MECHANISMS, Mechanism
 from noisewright.problem.fields import exact_text
-from noisewright.problem.records import load_room
+from noisewright.problem.records import load_package
 
-load_room("noisewright.mechanisms")
+load_package("noisewright.mechanisms")
 
 _ENDS = {"truncated": {}, "boundary-inflated": {"ends": "inflated"}}
 """What older versions called the ends of noise in a range, as fields of truncated noise."""

@@ -1,6 +1,6 @@
 """One formula in two number systems: vectorised floats for search, Arb balls for proof.
 
-- fields, balls: the two systems behind one face; the only door to python-flint; arrays of floats
+- fields, balls: the two systems behind one face; the only module that imports python-flint; arrays of floats
 - special: special functions, geometric sums, powers
 - bisection: where a property turns, by ends that were checked
 - distances, finite_components, pairs: metrics, where they are infinite, and every pair of a universe, floats first,

@@ -2,7 +2,7 @@
 
 `lower_squared` never exceeds the true squared distance (and equals it wherever it is rational).
 `float_view` gives rows of floats whose relative error is at most its `margin`.
-Which distances are infinite, where nothing is promised, `finite_components` knows.
+Which distances are infinite, where nothing is guaranteed, `finite_components` knows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Between which elements of a universe nothing is promised: those on different islands, exactly."""
+"""Between which elements of a universe nothing is guaranteed: those in different finite components, exactly."""
 
 from __future__ import annotations
 
@@ -6,49 +6,49 @@ from functools import singledispatch
 from typing import Any
 
 from noisewright.problem.attributes import Attributes
-from noisewright.problem.metrics import Islands, Matrix, Scaled, Sum, WithAbsent
+from noisewright.problem.metrics import Components, Matrix, Scaled, Sum, WithAbsent
 
 
 @singledispatch
-def finite_components(metric: Any) -> Islands | None:
-    """The island of each element, exactly; None where every distance is finite."""
+def finite_components(metric: Any) -> Components | None:
+    """The finite component of each element, exactly; None where every distance is finite."""
     return None
 
 
 @finite_components.register
-def _components_of_matrix(metric: Matrix) -> Islands | None:
-    return metric.islands
+def _components_of_matrix(metric: Matrix) -> Components | None:
+    return metric.finite_components
 
 
 @finite_components.register
-def _components_of_attributes(metric: Attributes) -> Islands | None:
-    """Elements are on one island if their values are, attribute by attribute."""
-    if not any(metric.value_islands):
+def _components_of_attributes(metric: Attributes) -> Components | None:
+    """Elements are in one component if their values are, attribute by attribute."""
+    if not any(metric.value_components):
         return None
-    of_values = [v or (0,) * len(table) for v, table in zip(metric.value_islands, metric.tables, strict=True)]
+    of_values = [v or (0,) * len(table) for v, table in zip(metric.value_components, metric.tables, strict=True)]
     return _joined([tuple(v[c] for v, c in zip(of_values, codes, strict=True)) for codes in metric.codes])
 
 
 @finite_components.register
-def _components_of_scaled(metric: Scaled) -> Islands | None:
+def _components_of_scaled(metric: Scaled) -> Components | None:
     return finite_components(metric.metric)
 
 
 @finite_components.register
-def _components_of_sum(metric: Sum) -> Islands | None:
+def _components_of_sum(metric: Sum) -> Components | None:
     """A sum is finite where all of its parts are."""
     parts = [finite_components(part) or (0,) * metric.size for part in metric.parts]
     return _joined(list(zip(*parts, strict=True)))
 
 
 @finite_components.register
-def _components_of_with_absent(metric: WithAbsent) -> Islands | None:
+def _components_of_with_absent(metric: WithAbsent) -> Components | None:
     """Leaving and coming back joins everybody."""
     return None
 
 
-def _joined(marks: list[tuple[int, ...]]) -> Islands | None:
-    """Equal marks are one island, numbered in order of appearance."""
+def _joined(marks: list[tuple[int, ...]]) -> Components | None:
+    """Equal marks are one component, numbered in order of appearance."""
     known: dict[tuple[int, ...], int] = {}
     found = tuple(known.setdefault(mark, len(known)) for mark in marks)
     return found if len(known) > 1 else None
@@ -56,13 +56,13 @@ def _joined(marks: list[tuple[int, ...]]) -> Islands | None:
 
 @singledispatch
 def infinitely_apart(metric: Any, i: int, j: int) -> bool:
-    """Whether nothing is promised between two elements; the same as being on different islands."""
+    """Whether nothing is guaranteed between two elements; the same as being in different components."""
     return False
 
 
 @infinitely_apart.register
 def _apart_in_matrix(metric: Matrix, i: int, j: int) -> bool:
-    return metric.islands is not None and metric.islands[i] != metric.islands[j]
+    return metric.finite_components is not None and metric.finite_components[i] != metric.finite_components[j]
 
 
 @infinitely_apart.register

@@ -13,7 +13,7 @@ from noisewright.problem.metrics import (
     INFINITE,
     METRICS,
     Budget,
-    Islands,
+    Components,
     Matrix,
     added,
     any_budget,
@@ -36,11 +36,11 @@ class Attributes(Record):
     codes: Codes = fields.tuple_of(fields.wholes())
     tables: Tables = fields.tuple_of(fields.tuple_of(fields.tuple_of(distance_field())))
     note: str = fields.derived()
-    value_islands: tuple[Islands | None, ...] = fields.derived()
+    value_components: tuple[Components | None, ...] = fields.derived()
 
     def __post_init__(self) -> None:
         tables = [Matrix(t) for t in self.tables]
-        keep(self, value_islands=tuple(t.islands for t in tables))
+        keep(self, value_components=tuple(t.finite_components for t in tables))
         require_size(len(self.codes))
         for row in self.codes:
             if len(row) != len(tables) or any(not 0 <= c < t.size for c, t in zip(row, tables, strict=True)):

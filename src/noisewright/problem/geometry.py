@@ -19,8 +19,8 @@ from noisewright.problem.metrics import (
     budget,
     budget_field,
     common_unit,
+    finite_components_of,
     is_infinite,
-    islands_of,
     require_size,
 )
 from noisewright.problem.numbers import Number, parameter, show
@@ -151,7 +151,7 @@ class SmoothThreshold(Coordinates):
 
 @record(None, METRICS, error=InvalidPrivacyError)
 class Threshold(Matrix):
-    """Budget epsilon for points within a Euclidean distance of each other, nothing promised beyond: closed to a metric.
+    """Budget epsilon for points within a Euclidean distance of each other and none beyond: closed to a metric.
 
     A policy that stops protecting at a distance is no metric: what is protected step by step is
     protected over the whole way. The closure counts the steps of the shortest way; points that no
@@ -173,8 +173,8 @@ class Threshold(Matrix):
             f"closed to shortest paths: {joined} pairs beyond the threshold get a finite budget through points between"
             f" them, {parted} unjoined pairs may be told apart freely"
         )
-        islands = islands_of([[s is None for s in row] for row in steps])
-        self.born(unit=unit, entries=entries, note=note, islands=islands)
+        components = finite_components_of([[s is None for s in row] for row in steps])
+        self.born(unit=unit, entries=entries, note=note, finite_components=components)
 
 
 def _steps(near: list[list[int]], start: int) -> list[int | None]:
@@ -254,10 +254,10 @@ class Graph(Matrix):
             )
         size = range(len(order))
         unit, entries = common_unit([[row.get(j, Fraction(0)) for j in size] for row in reached])
-        islands = islands_of([[j not in row for j in size] for row in reached])
+        components = finite_components_of([[j not in row for j in size] for row in reached])
         parted = sum(j not in row for row in reached for j in size) // 2
         note = f"{parted} unjoined pairs may be told apart freely" if parted else ""
-        self.born(unit=unit, entries=entries, note=note, islands=islands)
+        self.born(unit=unit, entries=entries, note=note, finite_components=components)
 
 
 def _shortest(near: list[list[tuple[int, Fraction]]], start: int) -> dict[int, Fraction]:

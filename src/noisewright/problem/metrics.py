@@ -4,8 +4,8 @@ The distance d(i, j) is the budget for telling i from j: if one person's element
 j, no outcome becomes more than e^d(i, j) times likelier. Entries are exact: whole numbers times one
 rational unit, or the square root of such a number.
 
-Where d(i, j) is infinite nothing is promised. By the triangle inequality being at a finite distance is an
-equivalence: such a universe falls into *islands*, and an infinite distance is one between two islands.
+Where d(i, j) is infinite nothing is guaranteed. By the triangle inequality being at a finite distance is an
+equivalence: such a universe falls into *finite components*, and an infinite distance is one between two of them.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def added(first: Budget, second: Budget) -> Budget:
     return first + second
 
 
-Islands: TypeAlias = tuple[int, ...]
-MaybeIslands: TypeAlias = fields.Spec[Iterable[int] | None, Islands | None]
+Components: TypeAlias = tuple[int, ...]
+MaybeComponents: TypeAlias = fields.Spec[Iterable[int] | None, Components | None]
 
 LARGEST_MATRIX = 2_000
 _CHECKED_AT_BIRTH = 128
@@ -107,8 +107,8 @@ METRICS: Family[Any] = Family(
 class Matrix(Record):
     """Any distances, as a square of numbers; distance(i, j) is `unit * entries[i][j]`, or "infinite".
 
-    `islands` numbers the island of each element in order of appearance, or is None where all distances are finite;
-    between islands entries are 0, so that whoever overlooked them would protect too much.
+    `finite_components` numbers the component of each element in order of appearance, or is None where all distances
+    are finite; between components entries are 0, so that whoever overlooked them would protect too much.
     Valid for: up to 2,000 elements. Refuses what is no metric and names the points at fault; a
     triangle may be off by the rounding of floats (2^-40 of its long side), since proofs use the
     entries as they are. Above 128 elements triangles are checked when a design starts.
@@ -117,7 +117,7 @@ class Matrix(Record):
     unit: fields.Rational = fields.rational(above=0)
     entries: fields.PackedMatrix = fields.whole_matrix()
     note: fields.Text = fields.text()
-    islands: MaybeIslands = fields.optional(fields.wholes(at_least=0), absent=None)
+    finite_components: MaybeComponents = fields.optional(fields.wholes(at_least=0), key="islands", absent=None)
 
     def __init__(self, distances: Iterable[Iterable[Number]], *, note: str = "") -> None:
         rows = [
@@ -127,18 +127,17 @@ class Matrix(Record):
         if any(len(row) != len(rows) for row in rows):
             raise InvalidPrivacyError(f"distances has {len(rows)} rows, not all of that length; give a square matrix.")
         unit, entries = common_unit([[Fraction(0) if isinstance(v, str) else v for v in row] for row in rows])
-        self.born(
-            unit=unit, entries=entries, note=note, islands=islands_of([[isinstance(v, str) for v in r] for r in rows])
-        )
+        components = finite_components_of([[isinstance(v, str) for v in row] for row in rows])
+        self.born(unit=unit, entries=entries, note=note, finite_components=components)
 
     def __post_init__(self) -> None:
         require_size(len(self.entries), LARGEST_MATRIX)
         if self.entries.columns != len(self.entries):
             raise InvalidPrivacyError("distances are a square matrix.")
         check_entries(self.entries)
-        check_islands(self.islands, self.entries)
+        check_finite_components(self.finite_components, self.entries)
         if len(self.entries) <= _CHECKED_AT_BIRTH:
-            check_triangles(self.entries, self.unit, self.islands)
+            check_triangles(self.entries, self.unit, self.finite_components)
 
     @classmethod
     def from_function(cls, universe: Sequence[Any], distance: Callable[[Any, Any], Number]) -> Matrix:
@@ -146,7 +145,7 @@ class Matrix(Record):
         return cls([[distance(u, v) for v in universe] for u in universe])
 
     def __str__(self) -> str:
-        apart = f", infinite between {max(self.islands) + 1} islands" if self.islands else ""
+        apart = f", infinite between {max(self.finite_components) + 1} components" if self.finite_components else ""
         return f"distances of {self.size} elements{apart}{f' ({self.note})' if self.note else ''}"
 
     @property
@@ -252,8 +251,8 @@ def check_entries(entries: Iterable[tuple[int, ...]]) -> None:
                 )
 
 
-def islands_of(infinite: Sequence[Sequence[bool]]) -> Islands | None:
-    """The island of each element from which distances are infinite; None if none is.
+def finite_components_of(infinite: Sequence[Sequence[bool]]) -> Components | None:
+    """The finite component of each element from which distances are infinite; None if none is.
 
     Raises InvalidPrivacyError, with the points, where a finite way joins two elements that are said to be infinitely
     far apart, or where only one direction is.
@@ -281,32 +280,32 @@ def _joined_by_a_finite_way(infinite: Sequence[Sequence[bool]]) -> InvalidPrivac
     )
 
 
-def members(islands: Islands | None, size: int) -> list[list[int]]:
-    """The elements of each island."""
+def members(components: Components | None, size: int) -> list[list[int]]:
+    """The elements of each component."""
     found: dict[int, list[int]] = {}
-    for i, island in enumerate(islands or (0,) * size):
-        found.setdefault(island, []).append(i)
+    for i, component in enumerate(components or (0,) * size):
+        found.setdefault(component, []).append(i)
     return list(found.values())
 
 
-def check_islands(islands: Islands | None, entries: Iterable[tuple[int, ...]]) -> None:
-    """One island for each element, at least two of them, numbered as they appear, with zeros between them."""
-    if islands is None:
+def check_finite_components(components: Components | None, entries: Iterable[tuple[int, ...]]) -> None:
+    """One component for each element, at least two of them, numbered as they appear, with zeros between them."""
+    if components is None:
         return
     rows = tuple(entries)
-    order = list(dict.fromkeys(islands))
-    if len(islands) != len(rows) or order != list(range(len(order))) or len(order) < 2:
-        raise InvalidPrivacyError("islands number the island of each element, from 0 in order of appearance.")
+    order = list(dict.fromkeys(components))
+    if len(components) != len(rows) or order != list(range(len(order))) or len(order) < 2:
+        raise InvalidPrivacyError("islands number the finite component of each element, from 0 in order of appearance.")
     for i, row in enumerate(rows):
-        if any(v and islands[i] != islands[j] for j, v in enumerate(row)):
-            raise InvalidPrivacyError("elements of different islands have no finite distance.", element=i)
+        if any(v and components[i] != components[j] for j, v in enumerate(row)):
+            raise InvalidPrivacyError("elements of different finite components have no finite distance.", element=i)
 
 
-def check_triangles(entries: Iterable[tuple[int, ...]], unit: Fraction, islands: Islands | None = None) -> None:
-    """The triangle inequality for every three points of an island, or an error that names them."""
+def check_triangles(entries: Iterable[tuple[int, ...]], unit: Fraction, components: Components | None = None) -> None:
+    """The triangle inequality for every three points of a component, or an error that names them."""
     whole = tuple(entries)
     slack = 1 + _ROUNDING
-    for places in members(islands, len(whole)):
+    for places in members(components, len(whole)):
         size, part = len(places), [[whole[i][k] for k in places] for i in places]
         for j in range(size):
             through = part[j]

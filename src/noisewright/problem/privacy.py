@@ -80,7 +80,7 @@ class Requirement(Protocol):
         """Plain data, numbers as exact text; `REQUIREMENTS.from_dict` inverts it."""
 
     def promise(self) -> str:
-        """What is promised, in words that follow "whatever one person's data are, …"."""
+        """What is guaranteed, in words that follow "whatever one person's data are, …"."""
 
 
 SMALLEST_EPSILON = Fraction(1, 100_000)
@@ -261,6 +261,11 @@ WORDS = {
     ADD_REMOVE: "one person comes or goes",
     REPLACE: "one person is replaced by another",
     METRIC: "the element of one person changes",
-    DECLARED: "one person changes the answer by what was declared",
+    DECLARED: "one person moves the answer by at most the sensitivity",
 }
 """What makes a neighbour of a dataset, in words."""
+
+
+def adjacency(kind: str) -> str:
+    """A kind of adjacency with what it means, for a line of a text."""
+    return f"{'as declared' if kind == DECLARED else kind}: {WORDS[kind]}"

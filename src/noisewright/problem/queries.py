@@ -58,7 +58,7 @@ class Bounded(Record):
     """One number that lies in `inputs`, to be released inside `outputs`; made by `Scalar(inputs=..., outputs=...)`.
 
     One person moves it by at most `sensitivity` (the whole input range in the local model). `bias`
-    is how far the mean of the release may be from the truth: 0 for unbiased, None for no promise. With `integer`
+    is how far the mean of the release may be from the truth: 0 for unbiased, None for no limit. With `integer`
     true answers and released ones are whole numbers, and so are all bounds.
     """
 
@@ -127,11 +127,11 @@ class Bounded(Record):
 
     def __str__(self) -> str:
         (low, high), (bottom, top) = self.inputs, self.outputs
-        promise = "any bias" if self.bias is None else f"bias at most {show(self.bias)}" if self.bias else "unbiased"
+        told = "any bias" if self.bias is None else f"bias at most {show(self.bias)}" if self.bias else "unbiased"
         kind = "whole number" if self.integer else "number"
         return (
             f"one {kind} from {show(low)} to {show(high)}, sensitivity {show(self.sensitivity)}, released within"
-            f" {show(bottom)} to {show(top)}, {promise}"
+            f" {show(bottom)} to {show(top)}, {told}"
         )
 
 
@@ -209,7 +209,7 @@ def _bounded(
     if inputs is None and outputs is None:
         if unbiased or bias is not None:
             raise InvalidQueryError(
-                "a promise about the bias needs inputs=(lowest, highest) and outputs=(lowest, highest);"
+                "a limit of the bias needs inputs=(lowest, highest) and outputs=(lowest, highest);"
                 " without bounds symmetric noise is unbiased anyway."
             )
         return None

@@ -60,7 +60,7 @@ class Family(Generic[Thing]):
         return self.kinds[data["kind"]].from_dict(data)
 
 
-def load_room(name: str, *, later: tuple[str, ...] = ()) -> None:
+def load_package(name: str, *, later: tuple[str, ...] = ()) -> None:
     """Import every module of a package and of the packages in it: loading them registers the kinds that they hold.
 
     Modules whose names begin with one of `later` register nothing, and wait until somebody needs them.
@@ -69,7 +69,7 @@ def load_room(name: str, *, later: tuple[str, ...] = ()) -> None:
         if not module.name.startswith(later):
             full = f"{name}.{module.name}"
             if module.ispkg:
-                load_room(full, later=later)
+                load_package(full, later=later)
             else:
                 import_module(full)
 

@@ -11,7 +11,7 @@
 - strategies: workloads; what several cells of one person and moves cost
 - metric, linear, choice: metric privacy; linear questions under ordinary privacy; choices
 - conversions: what one requirement implies about another
-- costs: what a release brings to each sum that a ledger may keep
+- costs: what a release costs in each sum that a ledger may keep
 
 The *sensitivity* includes rounding; the *profile*, the least delta at each epsilon, is the hockey-stick divergence; a
 *log-ratio* is a privacy loss.

@@ -1,4 +1,4 @@
-"""Bounded mechanisms: every pair of rows that one person can turn into one another, and the promised mean.
+"""Bounded mechanisms: every pair of rows that one person can turn into one another, and the mean that is guaranteed.
 
 A release is a mixture over one uniform number of the rows that the answer is rounded to; for each
 value of it, answers within the sensitivity reach rows that `Grid.reach` names. So a bound for those
@@ -33,7 +33,7 @@ _MOST_STEPS = 1000
 
 @proves(PureDP, Rows, Composite, Blend, Truncated)
 def pure_bounded(mechanism: Any, requirement: PureDP) -> tuple[Fraction, str]:
-    """Bound of the likelihood ratio over all pairs, refused if the promised bias is exceeded."""
+    """Bound of the likelihood ratio over all pairs, refused if the allowed bias is exceeded."""
     bound, rule = bounded_ratio(mechanism, requirement.epsilon)
     allowed = mechanism.query.bias
     if allowed is not None and bound <= requirement.epsilon:

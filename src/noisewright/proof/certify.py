@@ -12,10 +12,10 @@ from noisewright.problem.errors import EnclosureError, UncertifiedError
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import above, show
 from noisewright.problem.privacy import METRIC, MetricPrivacy, PureDP, Requirement
-from noisewright.problem.records import load_room
+from noisewright.problem.records import load_package
 from noisewright.proof.provers import PROVERS, current_rule
 
-load_room("noisewright.proof", later=("profiles", "costs"))
+load_package("noisewright.proof", later=("profiles", "costs"))
 
 _MAKER = object()
 

@@ -1,7 +1,7 @@
 """What a certified release costs in every currency that a sum over releases may be kept in, proven.
 
 A ledger adds up epsilons, (epsilon, delta) pairs, concentrations, squared lengths of Gaussian curves or divergences of
-one order. `MechanismCosts` says what a mechanism with a certificate brings to each; None where nothing is proven.
+one order. `MechanismCosts` says what a mechanism with a certificate costs in each; None where nothing is proven.
 """
 
 from __future__ import annotations

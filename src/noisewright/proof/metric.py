@@ -28,7 +28,7 @@ def metric_laplace(mechanism: LinearLaplace, requirement: MetricPrivacy) -> Prov
 
     Rule: if one person's element changes from i to j, the integer sums move by the difference of two
     columns; the mass of discrete Laplace noise falls by at most e^(rate |shift|), and masses multiply. An answer
-    without noise must not move at all. Between elements at an infinite distance nothing is promised.
+    without noise must not move at all. Between elements at an infinite distance nothing is guaranteed.
     [theory#metric-privacy]
     """
     noisy = [k for k, scale in enumerate(mechanism.scales) if scale]
@@ -144,8 +144,8 @@ def _check_still(metric: Any, rows: Iterable[Iterable[int]]) -> None:
     known = finite_components(metric) or (0,) * metric.size
     for row in rows:
         first: dict[int, tuple[int, int]] = {}
-        for i, (island, value) in enumerate(zip(known, row, strict=True)):
-            j, expected = first.setdefault(island, (i, value))
+        for i, (component, value) in enumerate(zip(known, row, strict=True)):
+            j, expected = first.setdefault(component, (i, value))
             if value != expected:
                 raise UncertifiedError(
                     f"refused: elements {j} and {i} are at a finite distance, and an answer without noise tells them"

@@ -286,14 +286,14 @@ class LaplaceCondition:
         Guarantees: where it is False, epsilon >= ln E e^(us) was proven, and then for every error size the chance to
         exceed it is at least that of Laplace noise at the same epsilon, so that no loss that does not fall outward is
         smaller. Rule: Laplace noise exceeds x with chance e^(-epsilon x / s) <= (E e^(us))^(-x/s), which is at most
-        E e^(-ux), because y^(-x/s) is convex in y (Jensen). True is a necessary condition and promises nothing.
+        E e^(-ux), because y^(-x/s) is convex in y (Jensen). True is a necessary condition and guarantees nothing.
         [theory#when-a-second-fold-cannot-help]
         """
         return self.averaged is None or self.epsilon[0] < self.averaged[1]
 
 
 def laplace_condition(fold: Fold, sensitivity: Number = 1) -> LaplaceCondition:
-    """The necessary condition for a second fold to beat Laplace noise, evaluated in balls."""
+    """The necessary condition for a second fold to beat Laplace noise, evaluated in interval arithmetic."""
     shift = _checked(fold, sensitivity)
     if isinstance(fold, Atoms) and len(fold.rates) == 1:
         # Laplace noise itself: both sides are the same number.

@@ -30,8 +30,8 @@ from noisewright.problem.errors import (
 from noisewright.problem.fields import exact_text
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import Number, show
-from noisewright.problem.privacy import REQUIREMENTS, WORDS, Requirement
-from noisewright.problem.records import digest, load_room
+from noisewright.problem.privacy import REQUIREMENTS, Requirement, adjacency
+from noisewright.problem.records import digest, load_package
 from noisewright.problem.untrusted import READING_SECONDS, plain_of, text_in, within
 from noisewright.proof.certify import Certificate, certificate_matches, certify
 from noisewright.proof.costs import MechanismCosts
@@ -45,7 +45,7 @@ STREAM_FORMAT = "noisewright stream, version 1"
 _MOST_DRAWS = 10**9
 _LAST_PLACE = Fraction(1, 2**80)
 _DRAWERS: Remembered[Drawer] = Remembered()
-load_room("noisewright.sample")
+load_package("noisewright.sample")
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, init=False)
@@ -126,19 +126,19 @@ class Certified(Reported, Unchanging):
         return explained(self.mechanism, self.certificate, html=html)
 
     def describe(self) -> str:
-        """What is promised and how large the error will be, in words."""
+        """What is guaranteed and how large the error will be, in words."""
         requirement = self.certificate.requirement
         lines = [
             f"Answers {self.mechanism.query} under {requirement}.",
-            f"Promise: whatever one person's data are, {requirement.promise()}; proven with bound"
+            f"Guarantee: whatever one person's data are, {requirement.promise()}; proven with bound"
             f" {show(self.certificate.bound)} (rule {self.certificate.rule}), for exactly the noise that is drawn.",
-            f"Neighbours: {self.certificate.neighbours}, {WORDS[self.certificate.neighbours]}.",
+            f"Adjacency: {adjacency(self.certificate.neighbours)}.",
             *describe_error(self.mechanism),
         ]
         return "\n".join(lines)
 
     def costs(self) -> MechanismCosts:
-        """What one release brings to each sum that a ledger may keep, proven."""
+        """What one release costs in each sum that a ledger may keep, proven."""
         return MechanismCosts(self.mechanism, self.certificate)
 
     def to_dict(self) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from noisewright.sample.sampler import NoiseSampler
 
 
 class Drawer(Protocol):
-    """Draws what a mechanism promises, with randomness from the entropy it is given."""
+    """Draws what a mechanism is certified for, with randomness from the entropy it is given."""
 
     def release(self, answer: Any, entropy: Entropy) -> Any:
         """One private answer."""

@@ -53,7 +53,7 @@ from noisewright.search.report.render import many, number, over
 class BudgetRow:
     """One mechanism: the smallest amount at which it reaches the target, checked on both sides.
 
-    Guarantees: at `amount` the certified mechanism reaches the target (in balls); at
+    Guarantees: at `amount` the certified mechanism reaches the target (in interval arithmetic); at
     `not_below`, at most 0.1 % smaller, the best of its kind does not. The two are equal where the target is reached
     at the smallest amount that the requirement allows.
 
@@ -162,7 +162,7 @@ class Budget:
         return str(self.utility.several() if hasattr(self.query, "dimension") else self.utility)
 
     def _notion(self) -> list[str]:
-        """What else is promised, where it is not pure privacy."""
+        """What else is guaranteed, where it is not pure privacy."""
         fixed = {name: v for name, v in self.requirement.to_dict().items() if name in ("alpha", "delta")}
         kind = str(self.requirement).split(",")[0]
         if kind.startswith("pure"):

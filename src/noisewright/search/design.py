@@ -168,7 +168,7 @@ def design(
     fraction of one. Errors of several numbers that move very differently, added up without weights, make an
     `UnevenNumbersWarning` that names the weights to give; a design of minutes begins with a `LongWorkWarning`.
 
-    Guarantees: `report.bound` was proven in balls; every candidate carries a certificate for the
+    Guarantees: `report.bound` was proven in interval arithmetic; every candidate carries a certificate for the
     law that it draws. A progress bar on standard error appears after two seconds in a terminal or a notebook;
     `progress=True` shows it at once and anywhere, `False` never.
 

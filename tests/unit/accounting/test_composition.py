@@ -267,7 +267,7 @@ def test_a_file_does_not_relabel_a_plan_of_groups(told):
     with pytest.raises(MechanismFileError, match="come or go"):
         nw.Composition.from_dict(sealed({**groups.to_dict(), "neighbours": told}))
     outer = nw.compose([groups]).to_dict()
-    with pytest.raises(MechanismFileError, match="different neighbours"):
+    with pytest.raises(MechanismFileError, match="different kinds of adjacency"):
         nw.Composition.from_dict(sealed({**outer, "neighbours": told}))
     outer["parts"][0]["plan"] = sealed({**groups.to_dict(), "neighbours": told})
     with pytest.raises(MechanismFileError, match="come or go"):

@@ -66,7 +66,7 @@ def test_a_design_ranks_clamped_noise_and_shows_a_picture(tmp_path):
     assert [c.name for c in report.candidates] == [CLAMPED]
     assert (report.candidates[0].gap or 1) < 0.1
     assert report.candidates[0].bias == 0
-    assert "no mechanism is more than" in report.why
+    assert "the gap to the best possible mechanism is at most" in report.why
     assert "The range is too wide" in str(report)
     report.plot(tmp_path / "wide.png")
     assert (tmp_path / "wide.png").stat().st_size > 10_000

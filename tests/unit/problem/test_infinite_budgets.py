@@ -43,7 +43,7 @@ def test_example_one_with_infinite_budgets_is_its_formula():
             if a != b
         )
         assert far(metric, i, j) == wanted
-    # Gender and age part the universe into four islands of two.
+    # Gender and age part the universe into four components of two.
     assert finite_components(metric) == (0, 1, 0, 1, 2, 3, 2, 3)
 
 
@@ -84,7 +84,7 @@ def test_distances_are_a_metric_with_infinities_and_survive_files_and_copies(met
         assert all(far(again, i, j) == table[i][j] for i, j in product(range(size), repeat=2))
 
 
-def test_leaving_and_coming_back_joins_islands():
+def test_leaving_and_coming_back_joins_components():
     metric = METRICS_HERE["absent"]
     assert finite_components(metric) is None
     assert lower_squared(metric, 0, 7) == 64
@@ -126,7 +126,7 @@ def test_what_cannot_be_meant_is_refused(make, words):
         make()
 
 
-def test_a_file_has_zeros_between_islands():
+def test_a_file_has_zeros_between_components():
     plain = {"kind": "matrix", "unit": "1", "entries": ["0 1", "1 0"], "note": "", "islands": [0, 1]}
     with pytest.raises(InvalidPrivacyError, match="no finite distance"):
         METRICS.from_dict(plain)
@@ -142,7 +142,7 @@ def test_a_file_has_zeros_between_islands():
         {"islands": [0, 1, 1, 1]},
     ],
 )
-def test_a_file_with_islands_that_are_none_is_refused(change):
+def test_a_file_with_components_that_are_none_is_refused(change):
     plain = METRICS_HERE["matrix"].to_dict()
     with pytest.raises(InvalidPrivacyError):
         METRICS.from_dict({**plain, **change})

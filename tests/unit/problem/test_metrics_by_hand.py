@@ -85,7 +85,7 @@ def test_a_threshold_counts_the_steps_of_the_shortest_way():
         (3, 2, 1, 3, 0, 0),
         (0, 0, 0, 0, 0, 0),
     )
-    assert metric.islands == (0, 0, 0, 0, 0, 1)
+    assert metric.finite_components == (0, 0, 0, 0, 0, 1)
     assert "6 pairs beyond" in metric.note
     assert "5 unjoined pairs may be told apart freely" in metric.note
 
@@ -102,7 +102,7 @@ def test_a_way_of_many_steps_is_finite_and_no_way_is_not():
     points = [(i, 0) for i in range(120)] + [(1000, 0)]
     metric = Threshold(points, within=1, epsilon=1)
     assert metric.entries[0][119] == 119
-    assert metric.islands == (0,) * 120 + (1,)
+    assert metric.finite_components == (0,) * 120 + (1,)
 
 
 def test_edges_of_a_graph_are_gone_both_ways_and_the_shortest_path_counts():

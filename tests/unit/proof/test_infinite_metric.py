@@ -36,7 +36,7 @@ def test_only_pairs_at_a_finite_distance_bind():
 
 
 @pytest.mark.parametrize("place", range(4))
-def test_an_answer_without_noise_must_not_move_within_an_island(place):
+def test_an_answer_without_noise_must_not_move_within_a_component(place):
     row = [4, 4, 9, 9]
     assert certify(laplace([row], [0]), PRIVACY).bound == 1
     row[place] += 1
@@ -116,7 +116,7 @@ def cost(mechanism: Any, i: int, j: int) -> float:
     return total
 
 
-def test_questions_that_only_tell_islands_apart_get_no_noise_beside_others_that_do():
+def test_questions_that_only_tell_components_apart_get_no_noise_beside_others_that_do():
     query = nw.Linear([[1, 1, 7, 7], [0, 1, 0, 1], [1, 0, 0, 2]])
     report = nw.design(query, privacy=PRIVACY, utility=nw.SquaredError())
     assert {c.name for c in report.candidates} == {"metric Laplace", "elliptical"}
@@ -167,7 +167,7 @@ def test_what_is_not_promised_is_said():
     still = nw.design(nw.Linear([[1, 1, 7, 7]]), privacy=PRIVACY, utility=nw.SquaredError()).best
     assert "infinitely far apart may be told apart for sure" in " ".join(still.explain().split())
     assert "What is released is the true answer" in " ".join(still.explain().split())
-    assert "infinite between 2 islands" in still.describe()
+    assert "infinite between 2 components" in still.describe()
     finite = nw.design(
         nw.Linear([[0, 1]]), privacy=nw.MetricPrivacy(nw.metrics.Euclidean([[0], [1]])), utility=nw.SquaredError()
     )

@@ -108,7 +108,7 @@ TABLES = {
     "falling": (9, 5, 2, 1),
     "cliff at the end": (9, 9, 9, 1),
     "valley": (9, 1, 8, 7),
-    "island": (5, 1, 1, 9),
+    "alone": (5, 1, 1, 9),
 }
 
 

@@ -55,7 +55,7 @@ def test_a_report_on_integers_does_not_claim_what_half_integers_beat(question, h
 def test_every_bound_for_integers_says_what_it_is_over(privacy):
     query = nw.Scalar(3, integer=True)
     report = nw.design(query, privacy=privacy, utility=nw.SquaredError())
-    assert "no mechanism that releases whole numbers" in report.why
+    assert "mechanism that releases whole numbers" in report.why
     real = nw.design(nw.Scalar(3), privacy=privacy, utility=nw.SquaredError())
     assert "whole numbers" not in str(real)
     assert real.to_dict()["bound_over"] == "all mechanisms"

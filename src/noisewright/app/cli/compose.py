@@ -88,7 +88,7 @@ def _page(plan: Any, asked: dict[str, str], bracket: Any) -> str:
     lines = [
         f"{name} = {show(bracket.upper)} at {given} = {asked[given]}, proven{low}{none}",
         "",
-        f"Releases, {together}; neighbours: {plan.neighbours}",
+        f"Releases, {together}; adjacency: {plan.neighbours}",
         text_table(
             ("times", "release", "rule"),
             [(str(p.times), p.label, p.rule) for p in plan.certificate.parts],

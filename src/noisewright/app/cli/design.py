@@ -125,15 +125,15 @@ def budget(
     """Find the smallest epsilon (or rho, with --notion zero-concentrated) that reaches an accuracy.
 
     Say how accurate with --half-width and --confidence, or with any --utility and its --target; the question and
-    the promise as for design.
+    the guarantee as for design.
     """
     query = asked.query
     given = typed(power=power, within=within, confidence=confidence)
     wanted, value = make_goal(utility, given, target, half_width, asked.weights)
-    promise = make_budget(notion, typed(delta=delta, alpha=alpha))
+    guarantee = make_budget(notion, typed(delta=delta, alpha=alpha))
     check_places(save=save)
     from noisewright.search.budget import budget_for
 
-    found = budget_for(query, utility=wanted, target=value, **promise)
+    found = budget_for(query, utility=wanted, target=value, **guarantee)
     say_either(found, json=json)
     keep(found.best, save, f"mechanism ({found.rows[0].name})")

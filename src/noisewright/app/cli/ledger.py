@@ -68,7 +68,7 @@ def show(
     plot: Annotated[Path | None, options.option("FILE", "Draw the burn-down: .png, .pdf or .svg.")] = None,
     json: options.Json = False,
 ) -> None:
-    """Show what was spent, under which rules, and what is left."""
+    """Show what was spent, under which rules, and what remains."""
     check_places(plot=plot)
     ledger = _opened(url, sub)
     if json:
@@ -100,7 +100,7 @@ def charge(
         say(shown(ledger.release(certified, read_truth(truth, certified.mechanism), reason=reason)))
         return
     made = ledger.charge(certified, reason=reason)
-    say(f"Charged as row {made.place} (rule {', '.join(made.rules)}); left: {ledger.buys()}.")
+    say(f"Charged as row {made.place} (rule {', '.join(made.rules)}). {ledger.buys()}")
 
 
 @ledger.command(epilog="Example:\n\nnoisewright ledger verify clinic.ledger")
@@ -127,7 +127,7 @@ def export(
     output: Annotated[Path | None, options.option("FILE", "Write there instead of to standard output.")] = None,
     head: Annotated[bool, typer.Option("--head", help="Only count and digest, to be kept elsewhere.")] = False,
 ) -> None:
-    """Print the ledger as JSON: every row, with what it brought, its rule, its time and its digest."""
+    """Print the ledger as JSON: every row, with its cost, its rule, its time and its digest."""
     check_places(output=output)
     ledger = _opened(url, None)
     data = ledger.head.to_dict() if head else ledger.to_dict()
@@ -187,7 +187,7 @@ def _shown(ledger: Ledger) -> str:
     from noisewright.ledger.render import HEADER, listed, summary
 
     rows = listed(list(ledger.rows()), _LONGEST_REASON)
-    left = [i for i, name in enumerate(HEADER) if name not in ("row", "brings")]
+    left = [i for i, name in enumerate(HEADER) if name not in ("row", "cost")]
     width = max(shutil.get_terminal_size((100, 24)).columns, 60)
     more = len(rows) - _SHOWN
     return "\n".join(

@@ -21,7 +21,7 @@ _UTILITIES = ("squared-error", "absolute-error", "largest-error", "error-quantil
 
 Queries = Annotated[Path, option("FILE", "The queries: one line for each, one number for each element.")]
 Points = Annotated[Path | None, option("FILE", "Coordinates, one line for each element: Euclidean distances.")]
-Distances = Annotated[Path | None, option("FILE", 'Any distances: a square of numbers, "infinite" for no promise.')]
+Distances = Annotated[Path | None, option("FILE", 'Any distances: a square of numbers, "infinite" for no guarantee.')]
 Reach = Annotated[str | None, number("With --points and --epsilon: protect points this near, step by step.", "--reach")]
 Scale = Annotated[str | None, number("Budget of one unit of length, with --points; 1 unless given.")]
 Same = Annotated[str | None, number("The same budget for every pair: ordinary privacy.", "--epsilon")]

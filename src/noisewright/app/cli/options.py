@@ -26,10 +26,10 @@ _NOTIONS = f"{', '.join(NOTIONS)} (default: pure, approximate with --delta, zero
 
 AnyEpsilon = Annotated[str | None, number("How much may be learnt about one person: 0.00001 to 32.", "--epsilon")]
 Delta = Annotated[str | None, number(_CHANCE)]
-Notion = Annotated[str | None, option("NAME", f"Which promise: {_NOTIONS}.")]
+Notion = Annotated[str | None, option("NAME", f"Which privacy guarantee: {_NOTIONS}.")]
 Alpha = Annotated[str | None, number("For --notion renyi: the order, above 1.")]
 Rho = Annotated[str | None, number("For --notion zero-concentrated: rho.")]
-Compose = Annotated[str, option("COUNT", "A plan of so many equal releases: the promise is their total.")]
+Compose = Annotated[str, option("COUNT", "A plan of so many equal releases: the guarantee is for their total.")]
 Sensitivity = Annotated[str, _SENSITIVITY]
 AnySensitivity = Annotated[str | None, _SENSITIVITY]
 Integer = Annotated[bool, typer.Option("--integer", help="Answers are whole numbers, and so is what is released.")]

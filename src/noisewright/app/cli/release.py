@@ -345,7 +345,7 @@ def _spent(plan: Plan, charge: int, before: set[int]) -> str:
     drawn = f"{drawn_on(ledger, charge):%Y-%m-%d %H:%M:%S} UTC"
     free = f"Nothing was spent: these are the answers of {where}, drawn {drawn}."
     said = f"Spent: {plan.privacy} ({where})." if charge in _charges(plan) - before else free
-    return f"{said} Left: {ledger.buys()}."
+    return f"{said} {ledger.buys()}"
 
 
 def _say(columns: dict[str, list[Any]], told: str, *, json: bool, stale: bool) -> None:

@@ -13,7 +13,7 @@ from noisewright.app.cli.true_answers import read_truth, shown, truth_of
 from noisewright.app.reports.embedded import PAGES, read_page
 from noisewright.problem.fields import exact_text
 from noisewright.problem.numbers import parameter, show
-from noisewright.problem.privacy import WORDS
+from noisewright.problem.privacy import adjacency
 from noisewright.problem.untrusted import READING_SECONDS, within
 
 
@@ -42,7 +42,7 @@ def _verified_mechanism(data: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Bound", _exact(certificate.bound)),
         ("Rule", certificate.rule),
         ("Query", str(certified.mechanism.query)),
-        ("People", f"{certificate.neighbours}, {WORDS[certificate.neighbours]}"),
+        ("Adjacency", adjacency(certificate.neighbours)),
         ("Digest", certified.to_dict()["digest"]),
     ]
 
@@ -68,7 +68,7 @@ def _verified_plan(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     plan = plan_from_dict(data)
     certificate = plan.certificate
     return [
-        ("Proven", f"for {plan.neighbours} neighbours, rule {certificate.rule}"),
+        ("Proven", f"for {plan.neighbours} adjacency, rule {certificate.rule}"),
         *((f"{part.times} x", f"{part.label} (rule {part.rule})") for part in certificate.parts),
         *([] if plan.groups is None else [("Groups", f"a person is in at most {plan.groups} of them")]),
         *(
@@ -101,7 +101,7 @@ def _verified_release(data: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def describe(file: MechanismFile) -> None:
-    """Say in words what a saved mechanism promises and how large its error is."""
+    """Say in words what a saved mechanism guarantees and how large its error is."""
     from noisewright.sample.certified import Certified
 
     say(Certified.load(file).describe())

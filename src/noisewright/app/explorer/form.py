@@ -1,4 +1,4 @@
-"""The form of the explorer as data: what can be asked, promised and wanted, and what each field allows."""
+"""The form of the explorer as data: what can be asked, guaranteed and wanted, and what each field allows."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ PRIVACY: dict[str, Choice] = {
     ),
     "probabilistic": Choice("Probabilistic", (_DELTA,), "Released values keep to ε but for a chance δ."),
 }
-"""What can be promised."""
+"""What can be guaranteed."""
 
 UTILITY: dict[str, Choice] = {
     "error-quantile": Choice(
@@ -172,12 +172,12 @@ NAMES: frozenset[str] = frozenset(
 
 
 def amount_of(notion: str) -> str:
-    """What the amount of a promise is called: epsilon or rho."""
+    """What the amount of a guarantee is called: epsilon or rho."""
     return "rho" if notion == "zero-concentrated" else "epsilon"
 
 
 def served() -> dict[str, dict[str, list[str]]]:
-    """For each question and promise the utilities that are designed for, from the table of designers."""
+    """For each question and guarantee the utilities that are designed for, from the table of designers."""
     found: dict[str, dict[str, list[str]]] = {TABLE: {}}
     for question, kind in KINDS.items():
         rows = {name: DESIGNERS.get((kind, NOTIONS[name][0])) for name in PRIVACY}
@@ -196,7 +196,7 @@ def _offered(question: str, utilities: tuple[type, ...]) -> list[str]:
     return [*found[1:], found[0]] if question == "bounded" else found
 
 
-# From fields to the library's words: a question, a promise, what counts as good, and which of two ends is moved.
+# From fields to the library's words: a question, a guarantee, what counts as good, and which of two ends is moved.
 
 
 LONGEST = 400
@@ -240,7 +240,7 @@ class Asked:
         return limits(NOTIONS[self.notion][0])
 
     def requirement(self, amount: Fraction) -> Any:
-        """The promise with an amount."""
+        """The guarantee with an amount."""
         return NOTIONS[self.notion][0](**self.fixed, **{self.amount_name: amount})
 
     @property

@@ -79,7 +79,7 @@ def answers(noise: Noise, width: int) -> Markup:
     text = (
         f"Twenty possible answers around an invented true value of {written(noise.rows[0][1])}. They lie between"
         f" {written(min(values))} and {written(max(values))}. Drawn just now by the certified mechanism itself;"
-        " each would spend the promise once."
+        " each would spend the whole guarantee once."
     )
     return _figure(pictures.answers(text, width, noise.rows, noise.ends), text)
 

@@ -110,9 +110,9 @@ def _drawn(asked: Asked, known: Known, here: Fraction, width: int) -> Said:
 
 
 def _budget(asked: Asked, target: Fraction) -> str:
-    promise: dict[str, Any] = {"notion": asked.notion, **asked.fixed}
+    guarantee: dict[str, Any] = {"notion": asked.notion, **asked.fixed}
     try:
-        return fragments.budget(budget_for(asked.query, utility=asked.utility, target=target, **promise))
+        return fragments.budget(budget_for(asked.query, utility=asked.utility, target=target, **guarantee))
     except NoisewrightError as error:
         return fragments.remark(str(error))
 

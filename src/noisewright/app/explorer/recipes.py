@@ -57,7 +57,7 @@ def python(asked: Asked, amount: Fraction, target: Fraction) -> str:
             f"report = nw.design(question, privacy={privacy}, utility=good)",
             "print(report)",
             'report.best.save("mechanism.json")',
-            "# each report.best.release(answer) spends the promise once",
+            "# each report.best.release(answer) spends the whole guarantee once",
         ]
     )
 
@@ -97,18 +97,18 @@ def command(asked: Asked, amount: Fraction, target: Fraction) -> str:
     """One line for a terminal, or two: what the accuracy costs, and the design."""
     if asked.utility_name not in TYPED_UTILITIES:
         return "# the command line does not name this utility; use Python"
-    promise = [word for name, value in asked.fixed.items() for word in (f"--{name}", number(value))]
+    guarantee = [word for name, value in asked.fixed.items() for word in (f"--{name}", number(value))]
     notion = [] if asked.notion in ("pure", "approximate") else ["--notion", asked.notion]
     wanted = [f"--{name} {number(getattr(asked.utility, name))}" for name in TYPED_UTILITIES[asked.utility_name][0]]
     good = ["--utility", asked.utility_name, *wanted]
     amounts = [f"--{asked.amount_name}", number(amount)]
     if asked.question == "workload":
         of = ["workload", asked.values["form"], "--n", asked.values["cells"]]
-        return " ".join(["noisewright", *of, *amounts, *promise, *notion, *good, "--save", "mechanism.json"])
+        return " ".join(["noisewright", *of, *amounts, *guarantee, *notion, *good, "--save", "mechanism.json"])
     words = _words(asked)
-    lines = [["design", *words, *amounts, *promise, *notion, *good, "--save", "mechanism.json"]]
+    lines = [["design", *words, *amounts, *guarantee, *notion, *good, "--save", "mechanism.json"]]
     if asked.move == "accuracy":
-        lines.insert(0, ["budget", *words, *promise, *notion, *good, "--target", number(target)])
+        lines.insert(0, ["budget", *words, *guarantee, *notion, *good, "--target", number(target)])
     return "\n".join(" ".join(["noisewright", *line]) for line in lines)
 
 
@@ -136,10 +136,10 @@ def spec(asked: Asked, amount: Fraction) -> str:
         return f"# a spec file asks tables, which have no question like this one ({asked.question}); use Python"
     if asked.notion == "probabilistic":
         return (
-            "# plans of tables promise pure, approximate, zero-concentrated or Rényi privacy; use Python for this one"
+            "# plans of tables guarantee pure, approximate, zero-concentrated or Rényi privacy; use Python for this one"
         )
     given = {**asked.fixed, asked.amount_name: amount}
-    promise = "{ " + ", ".join(f"{name} = {literal(given[name])}" for name in NOTIONS[asked.notion][0]) + " }"
+    guarantee = "{ " + ", ".join(f"{name} = {literal(given[name])}" for name in NOTIONS[asked.notion][0]) + " }"
     known = asked.utility_name in ("squared-error", "absolute-error")
     utility = (
         f'utility = "{asked.utility_name}"' if known else 'utility = "absolute-error"  # plans count these or squares'
@@ -147,13 +147,13 @@ def spec(asked: Asked, amount: Fraction) -> str:
     return "\n".join(
         [
             "# put your own table and columns here; then: noisewright plan table.toml",
-            f"privacy = {promise}",
+            f"privacy = {guarantee}",
             utility,
             "",
             "[dataset]",
             'source = "table.csv"',
             'unit = "person"  # all rows of a person are protected together',
-            f"budget = {promise}",
+            f"budget = {guarantee}",
             'ledger = "table.ledger"',
             *asks,
         ]

@@ -102,6 +102,6 @@ def command(text: str) -> Markup:
     return _block("command", text)
 
 
-def promise_box(*texts: str) -> Markup:
+def guarantee_box(*texts: str) -> Markup:
     """What everything else rests on, set apart."""
-    return _block("promise", texts)
+    return _block("guarantee", texts)

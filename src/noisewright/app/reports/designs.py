@@ -1,4 +1,4 @@
-"""The page of a design: what was asked, what is promised, how good the answer is and who came how near."""
+"""The page of a design: what was asked, what is guaranteed, how good the answer is and who came how near."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from noisewright.app.reports.blocks import NONE, Page, Section, command, facts, figure, image, paragraphs, points, table
 from noisewright.app.reports.charts import bars
-from noisewright.app.reports.sections import amount_card, laws, promised, within
+from noisewright.app.reports.sections import amount_card, guarantee, laws, within
 from noisewright.explain.odds import together
 from noisewright.explain.summary import asked, errors_of, sections_of
 from noisewright.problem.numbers import above
-from noisewright.problem.privacy import WORDS
+from noisewright.problem.privacy import adjacency
 from noisewright.problem.queries import Choice
 from noisewright.problem.utilities import UTILITIES
 from noisewright.problem.workload import Workload
@@ -52,7 +52,7 @@ def design_page(report: Report, name: str) -> Page:
         cards,
         [
             Section("What was asked", [paragraphs(asked(report.query)), _terms(report)]),
-            promised(certificate.requirement, certificate.bound, "the answer", whose=whose(certificate)),
+            guarantee(certificate.requirement, certificate.bound, "the answer", whose=whose(certificate)),
             Section("How good the answer is", [*_told(report), _pictures(report)]),
             Section("Everything that was tried", [_ranking(report), points(report.notes)]),
             Section("Compared with the usual noise", [paragraphs(*_usual(report))]),
@@ -126,7 +126,7 @@ def _usual(report: Report) -> list[str]:
         elif rival is not None and math.isfinite(rival.value) and best.value and rival.value:
             found.append(_against(report, best, rival))
     return found or [
-        "Neither Laplace nor Gaussian noise keeps this promise for this question, so there is nothing to compare."
+        "Neither Laplace nor Gaussian noise keeps this guarantee for this question, so there is nothing to compare."
     ]
 
 
@@ -141,7 +141,7 @@ def _against(report: Report, best: Any, rival: Any) -> str:
 def _cost(report: Report) -> list[str]:
     certificate = report.best.certificate
     return [
-        f"Every release costs what was promised: {certificate.requirement}. Releases add up:"
+        f"Every release costs what is guaranteed: {certificate.requirement}. Releases add up:"
         f" {together(certificate.requirement, certificate.bound)}.",
         f"The requirement is the total over {report.releases} equal releases." if report.releases > 1 else "",
         "A design spends nothing. Keep the sum in a ledger, ledger.release(certified, answer, reason=…), which refuses"
@@ -171,7 +171,7 @@ def mechanism_page(certified: Certified, name: str) -> Page:
             *([("95 of 100 answers are within", f"± {far}")] if far else []),
         ],
         [
-            promised(certificate.requirement, certificate.bound, "the answer", whose=whose(certificate)),
+            guarantee(certificate.requirement, certificate.bound, "the answer", whose=whose(certificate)),
             Section(
                 errors.heading, [paragraphs(*errors.paragraphs), points(list(errors.points)), laws([(kind, mechanism)])]
             ),
@@ -185,7 +185,7 @@ def mechanism_page(certified: Certified, name: str) -> Page:
 
 
 def whose(certificate: Any) -> str:
-    """What an attacker wavers about, as the neighbours of a certificate say."""
+    """What an attacker wavers about, as the adjacency of a certificate says."""
     if certificate.neighbours == _ADD_REMOVE:
         return "that you are in it"
     return "between two possibilities about you"
@@ -203,12 +203,12 @@ def proof_of(certified: Certified, name: str) -> Section:
                     ("Proven", str(certificate.requirement)),
                     ("Bound", f"at most {above(certificate.bound)}, by exact arithmetic"),
                     ("Rule", certificate.rule),
-                    ("Compared", f"{certificate.neighbours}: {WORDS[certificate.neighbours]}"),
+                    ("Adjacency", adjacency(certificate.neighbours)),
                     ("Mechanism’s digest", certificate.mechanism),
                 ]
             ),
             paragraphs(
-                "The proof is about the very law that is drawn: whole numbers or balls of numbers that are sure to hold"
+                "The proof is about the very law that is drawn: integers or intervals that are sure to hold"
                 " the truth, never rounded ones. The verifier is small and does not know how the mechanism was found."
             ),
         ],

@@ -1,4 +1,4 @@
-"""The page of a ledger: the budget, what was spent on what, what is left, and how to find out about changes."""
+"""The page of a ledger: the budget, what was spent on what, what remains, and how to find out about changes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from noisewright.app.reports.blocks import NONE, Page, Section, command, facts, figure, paragraphs, points, table
 from noisewright.app.reports.charts import lines
 from noisewright.app.reports.designs import quoted
-from noisewright.app.reports.sections import amount_card, of_requirement, promised
+from noisewright.app.reports.sections import amount_card, guarantee, of_requirement
 from noisewright.ledger.render import HEADER, burned, cleaned, listed, summary
 
 if TYPE_CHECKING:
@@ -29,20 +29,20 @@ def ledger_page(ledger: Ledger, name: str) -> Page:
     return Page(
         "Report of a ledger",
         f"The privacy budget kept in {whole}",
-        f"{charges:,} charge{'' if charges == 1 else 's'} so far. Left: {ledger.buys()}.",
+        f"{charges:,} charge{'' if charges == 1 else 's'} so far. {ledger.buys()}",
         [
             amount_card(budget, "all releases together"),
             ("Charges", f"{charges:,}"),
-            ("Left of the budget", _left(ledger)),
+            ("Remaining", _remaining(ledger)),
         ],
         [
-            promised(
+            guarantee(
                 budget,
                 of_requirement(budget),
                 "everything that this ledger ever grants",
                 whose="that you are in it",
             ),
-            Section("What was spent and what is left", left_of(ledger)),
+            Section("Spent and remaining", remaining_of(ledger)),
             Section(
                 "Every row",
                 [
@@ -58,26 +58,26 @@ def ledger_page(ledger: Ledger, name: str) -> Page:
     )
 
 
-def left_of(ledger: Ledger) -> list[str]:
+def remaining_of(ledger: Ledger) -> list[str]:
     """The rules of a ledger with their sums, and the burn-down."""
     lines_of = {}
     for name, points_of in burned(ledger).items():
         step = -(-len(points_of) // _MOST_POINTS)
         lines_of[name] = [(float(x), 100 * y) for x, y in [*points_of[:-1:step], points_of[-1]]]
     drawn = lines(
-        "What is left of the budget",
+        "Remaining budget",
         [(f"rule {name}", found) for name, found in lines_of.items()],
         "charges so far",
-        "% of the limit that is left",
+        "% of the limit that remains",
         counts=True,
     )
     moved = any(len(found) > 1 for found in lines_of.values())
-    told = "What is left of each rule’s limit after each charge; a charge is granted while one rule holds."
+    told = "What remains of each rule’s limit after each charge; a charge is granted while one rule holds."
     return [points(summary(ledger)), figure(drawn, told) if moved else NONE]
 
 
-def _left(ledger: Ledger) -> str:
-    """The share of its limit that is left of the rule with the most left, rounded down."""
+def _remaining(ledger: Ledger) -> str:
+    """The share of its limit that remains of the rule with the most, rounded down."""
     shares = [points_of[-1][1] for points_of in burned(ledger).values()]
     return f"{math.floor(max(0.0, *shares) * 100)} %" if shares and not ledger.now().state.closed else "nothing"
 

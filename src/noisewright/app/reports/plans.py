@@ -20,8 +20,8 @@ from noisewright.app.reports.blocks import (
 )
 from noisewright.app.reports.charts import bars, intervals
 from noisewright.app.reports.designs import verification
-from noisewright.app.reports.ledgers import left_of
-from noisewright.app.reports.sections import amount_card, of_requirement, promised
+from noisewright.app.reports.ledgers import remaining_of
+from noisewright.app.reports.sections import amount_card, guarantee, of_requirement
 from noisewright.explain.odds import together
 from noisewright.problem.numbers import above
 from noisewright.problem.utilities import SquaredError
@@ -44,7 +44,7 @@ def plan_page(plan: Plan, name: str) -> Page:
         _cards(plan),
         [
             _asked(plan),
-            _promise(plan),
+            _guarantee(plan),
             *_expected(plan),
             _proofs(plan),
             _cost(plan),
@@ -66,7 +66,7 @@ def release_page(plan: Plan, columns: Mapping[str, Sequence[Any]], told: str, na
         [
             *(_answers(str(question), columns) for question in questions),
             *([] if questions else [Section("Answers", [paragraphs("No group had enough persons to be published.")])]),
-            _promise(plan),
+            _guarantee(plan),
             _asked(plan),
             *_expected(plan),
             _proofs(plan),
@@ -112,8 +112,8 @@ def _asked(plan: Plan) -> Section:
     )
 
 
-def _promise(plan: Plan) -> Section:
-    return promised(plan.privacy, of_requirement(plan.privacy), "all the answers", whose="that you are in the table")
+def _guarantee(plan: Plan) -> Section:
+    return guarantee(plan.privacy, of_requirement(plan.privacy), "all the answers", whose="that you are in the table")
 
 
 def _expected(plan: Plan) -> list[Section]:
@@ -133,7 +133,9 @@ def _expected(plan: Plan) -> list[Section]:
         subheading(named) + figure(bars(f"{named}: {kind}", items, kind), f"{kind[:1].upper()}{kind[1:]} of one group.")
         for named, items in compared[:_MOST_COMPARED]
     ]
-    left_out = "Not in these errors: values beyond their bounds are clamped, and rows beyond the limits are left out."
+    left_out = (
+        "Not in these errors: clamping bias (values beyond their bounds) and truncation bias (rows beyond the limits)."
+    )
     return [
         Section(
             "How far off answers are",
@@ -147,7 +149,7 @@ def _expected(plan: Plan) -> list[Section]:
             "Compared with the usual noise",
             [
                 paragraphs(
-                    "The same promise for the same table, with the budget split equally between all numbers that one"
+                    "The same guarantee for the same table, with the budget split equally between all numbers that one"
                     " person changes:"
                 ),
                 *pictures,
@@ -177,7 +179,7 @@ def _proofs(plan: Plan) -> Section:
         ]
     told = (
         "Each is proven for the set of all differences that one person can make to its numbers, and all of them"
-        " together for the promise above. That set follows from the limits and the bounds of values alone: it is"
+        " together for the guarantee above. That set follows from the limits and the bounds of values alone: it is"
         " kept by the last stage, which clamps whole numbers, limits a person’s rows and adds whole numbers up."
     )
     return Section("The mechanisms and their proofs", [paragraphs(told), *parts])
@@ -189,7 +191,7 @@ def _cost(plan: Plan) -> Section:
     known = (
         [paragraphs("No budget is known here: the dataset of this plan keeps none, or the plan came from a file.")]
         if ledger is None
-        else left_of(ledger)
+        else remaining_of(ledger)
     )
     return Section(
         "What it costs, and what remains",
@@ -205,7 +207,7 @@ def _cost(plan: Plan) -> Section:
 
 def _answers(question: str, columns: Mapping[str, Sequence[Any]]) -> Section:
     rows, counted = rows_of(columns, question), counted_of(columns, question)
-    left_out = f" {LEFT_OUT.replace('interval', 'line')}" if leaves_out(counted) else ""
+    left_out = f" {LEFT_OUT}" if leaves_out(counted) else ""
     keys = own_keys(columns, rows)
     afterwards = POST[0] in columns
     ends = ("value", "half_width", "low", "high", *(POST if afterwards else ()))
@@ -226,8 +228,8 @@ def _answers(question: str, columns: Mapping[str, Sequence[Any]]) -> Section:
         [
             figure(
                 picture,
-                "Points are private answers; lines hold, 95 times in 100, the same answers without noise. Both are"
-                f" over {counted}.{left_out}{more}",
+                f"Private answers with 95 % intervals for the noise, of {shown_key(question)}, over {counted}."
+                f"{left_out}{more}",
             ),
             table(f"{shown_key(question)}, over {counted}, with its 95 % interval", header, body, words=len(keys)),
         ],

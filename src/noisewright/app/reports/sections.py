@@ -1,4 +1,4 @@
-"""What is promised, in plain words, in odds and as a picture: numbers are rounded against us."""
+"""What is guaranteed, in plain words, in odds and as a picture: numbers are rounded against us."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from noisewright.app.reports.blocks import NONE, Section, figure, paragraphs, promise_box
+from noisewright.app.reports.blocks import NONE, Section, figure, guarantee_box, paragraphs
 from noisewright.app.reports.charts import MOST_LINES, Point, beliefs, lines
 from noisewright.explain.odds import learnt, posterior, rarely, told
 from noisewright.numerics.balls import ball, precision, upper
@@ -24,7 +24,7 @@ _LARGEST = 10
 
 
 def of_requirement(requirement: Any) -> Fraction:
-    """The number that a promise stands for when it is met just so."""
+    """The number that a guarantee stands for when it is met just so."""
     if isinstance(requirement, MetricPrivacy):
         return Fraction(1)
     amounts = {PureDP: "epsilon", ApproxDP: "delta", ZeroConcentratedDP: "rho", RenyiDP: "epsilon"}
@@ -38,13 +38,15 @@ def amount_card(requirement: Any, over: str) -> tuple[str, str]:
     return f"{kind[:1].upper()}{kind[1:]}, {over}", amounts or "as declared"
 
 
-def promised(requirement: Any, bound: Fraction, seen: str, *, whose: str, heading: str = "What is promised") -> Section:
-    """The promise for what was proven with a bound; `seen` is what an attacker sees, `whose` what odds are about."""
+def guarantee(
+    requirement: Any, bound: Fraction, seen: str, *, whose: str, heading: str = "Privacy guarantee"
+) -> Section:
+    """The guarantee for what was proven with a bound; `seen` is what an attacker sees, `whose` what odds are about."""
     sentence, picture = odds_of(requirement, bound, seen, whose)
     return Section(
         heading,
         [
-            promise_box(f"Whatever one person’s data are, {requirement.promise()}.", sentence),
+            guarantee_box(f"Whatever one person’s data are, {requirement.promise()}.", sentence),
             picture,
             paragraphs(
                 "This holds against whoever knows everything about everybody else, and has any other data and any"
@@ -56,7 +58,7 @@ def promised(requirement: Any, bound: Fraction, seen: str, *, whose: str, headin
 
 
 def odds_of(requirement: Any, bound: Fraction, seen: str, whose: str) -> tuple[str, Markup]:
-    """The promise as odds and as a picture; nothing where odds depend on who is compared."""
+    """The guarantee as odds and as a picture; nothing where odds depend on who is compared."""
     if type(requirement) not in (PureDP, ApproxDP, ZeroConcentratedDP, RenyiDP):
         return "", NONE
     epsilon, delta = told(requirement, bound)

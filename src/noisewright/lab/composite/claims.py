@@ -139,7 +139,7 @@ def _table_3(epsilons: tuple[Fraction, ...]) -> Claim:
         "the functions are unbiased",
         f"the mean is the answer for every answer in the window, proven to {float(worst):.1e} of the range",
         verdict_of(worst < Fraction(1, 10**12)),
-        "the largest bias over the whole range from balls, for six functions at every epsilon",
+        "the largest bias over the whole range from intervals, for six functions at every epsilon",
     )
 
 

@@ -84,14 +84,15 @@ def rule_claims() -> list[Claim]:
             "Equation 17's deviation is enough for probabilistic privacy",
             f"(1, 0.01): {gaussian_printed_std(1, 1, 0.01):.4f} against {float(exact):.4f} needed",
             verdict_of(gaussian_printed_std(1, 1, 0.01) >= exact),
-            "the calibrated deviation whose delta was checked in balls",
+            "the calibrated deviation whose delta was checked in interval arithmetic",
         ),
         Claim(
             "Section 2.6",
             "setting released values that are out of global bounds to the bounds keeps probabilistic privacy",
             f"Gaussian noise for (1, 0.01): delta is {one:.4f} with one bound and {both:.4f} with one on each side",
             verdict_of(max(one, both) <= 0.01),
-            "tails in balls at the bounds that do most harm; approximate privacy is kept, probabilistic is not",
+            "tails in interval arithmetic, at the bounds that do most harm; approximate privacy is kept, probabilistic"
+            " is not",
         ),
     ]
 
@@ -156,7 +157,7 @@ def figure_claims(scales: list[list[float]], stds: list[list[float]]) -> list[Cl
             f"what approximate privacy needs is smaller in {exact_smaller} of {len(stds)} settings (at 0.5, 0.01 it is"
             f" {float(exact):.4f}): Equation 18 is not tight",
             verdict_of(exact_smaller < len(stds)),
-            "deviations calibrated for each notion and checked in balls",
+            "deviations calibrated for each notion and checked in interval arithmetic",
         ),
         Claim(
             "Proposition 12",

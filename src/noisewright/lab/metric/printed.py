@@ -66,7 +66,7 @@ def weights_noise_free(
 def exponential_shortfall(scores: Floats, seen: Floats, scale: float, ease: float, *, printed: bool) -> float:
     """P(u(Z) <= limit) when Z has weight e^(seen / (2 scale)), for the limit of Theorem 4.
 
-    The theorem promises at most e^-ease. Printed, the largest difference of `scores` and `seen` is
+    The theorem guarantees at most e^-ease. Printed, the largest difference of `scores` and `seen` is
     added to the limit; it must be taken away.
     """
     weights = np.exp((seen - seen.max()) / (2 * scale))

@@ -71,7 +71,7 @@ def sums(columns: WholeMatrix, counts: list[int]) -> list[int]:
 class LinearLaplace(LinearNoise):
     """Independent noise: released is steps[k] (W_k x + discrete Laplace noise of scale scales[k] / steps[k]).
 
-    A scale of 0 is no noise: for answers that move only where nothing is promised.
+    A scale of 0 is no noise: for answers that move only where nothing is guaranteed.
     """
 
     query: Linear = fields.only(Linear)
@@ -144,7 +144,7 @@ class Block(Record):
 
     `decode` maps the noisy integers to the answers of the queries `rows`; `share` is the part of
     every budget that this block may use. A block with no share has no noise: for answers that move only where nothing
-    is promised.
+    is guaranteed.
     """
 
     rows: fields.Wholes = fields.wholes(at_least=0)

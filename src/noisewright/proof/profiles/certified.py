@@ -32,7 +32,7 @@ from noisewright.proof.vector_gaussian import frame_squared_sensitivity, vector_
 from noisewright.proof.vectors import norm_shaped_bound, per_coordinate_bound, refuse_uncovered, worst_moves
 
 if TYPE_CHECKING:
-    from noisewright.proof.certify import Certificate  # which loads this room, and this file with it
+    from noisewright.proof.certify import Certificate  # which loads this package, and this file with it
 
 ProfileRule = TypeVar("ProfileRule", bound=Callable[[Any], Profile])
 CountedPairs = tuple[tuple[LowerPair, int], ...]

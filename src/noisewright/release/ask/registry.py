@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from noisewright.problem.records import load_room
+from noisewright.problem.records import load_package
 from noisewright.release.ask.question import QUESTIONS
 
-load_room("noisewright.release.ask")
+load_package("noisewright.release.ask")
 
 __all__ = ["QUESTIONS"]

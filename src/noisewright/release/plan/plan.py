@@ -396,7 +396,7 @@ def _foot(plan: Plan) -> list[str]:
         *(f"{_answers(plan, block)}: {block.why}" for block in plan.blocks),
         *plan.remarks,
         *_remains(plan),
-        "Not in these errors: values beyond their bounds are clamped, and rows beyond the limits are left out.",
+        "Not in these errors: clamping bias (values beyond their bounds) and truncation bias (rows beyond the limits).",
     ]
     return [line for line in lines if line]
 

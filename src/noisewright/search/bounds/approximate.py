@@ -1,4 +1,4 @@
-"""What no (epsilon, delta)-private noise can beat, proven in balls from a linear programme's dual.
+"""What no (epsilon, delta)-private noise can beat, proven in interval arithmetic from a linear programme's dual.
 
 Any noise X, rounded at random to the multiples of h (up with the fractional part), is as private under
 shifts by multiples of h as X itself, and its mean loss is that of the piecewise linear interpolation of the

@@ -81,7 +81,7 @@ def _pair_term(programme: Programme, multipliers: Multipliers, costs: list[list[
     reduced = [[c * ratio_bottom for c in row] for row in costs]
     for i, k, row in zip(first.tolist(), second.tolist(), values.tolist(), strict=True):
         if not (0 <= min(i, k) < max(i, k) <= last and max(i, k) <= reach[min(i, k)]):
-            continue  # Nothing is promised for inputs that nobody can turn into one another.
+            continue  # Nothing is guaranteed for inputs that nobody can turn into one another.
         ours, theirs = reduced[i], reduced[k]
         for place, value in enumerate(row):
             if value > 0:

@@ -126,10 +126,10 @@ class LossGrid:
         return padded.reshape(-1)[: 2 * self.range + 1]
 
     def lower_bound(self) -> Fraction:
-        """A rational that the mean loss of no epsilon-DP noise can go below, proven in balls.
+        """A rational that the mean loss of no epsilon-DP noise can go below, proven in interval arithmetic.
 
         Rule: chain theorem for the loss replaced by its smallest value on each cell. The ratio is
-        at least `guess` if the smallest sum of the two ends' gains, enclosed in balls, is not below 0.
+        at least `guess` if the smallest sum of the two ends' gains, enclosed in interval arithmetic, is not below 0.
         Only ends where the loss is below the bound matter, and the range contains those.
         [theory#losses-that-are-not-symmetric-the-chain-theorem]
         """

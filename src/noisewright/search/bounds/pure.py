@@ -1,4 +1,4 @@
-"""What no mechanism can beat, proven in balls.
+"""What no mechanism can beat, proven in interval arithmetic.
 
 Each bound holds for every epsilon-DP noise law on the same kind of answers, and for an unbounded
 range in the worst case for every mechanism. For whole-number answers it is over mechanisms that release whole

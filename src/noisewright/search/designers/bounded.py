@@ -144,11 +144,11 @@ def check(query: Bounded, privacy: PureDP, utility: Utility) -> None:
 
 
 def why(report: Report) -> str:
-    """The winner against the next that keeps the promise."""
+    """The winner against the next that keeps to the bias that was asked for."""
     winner, *rest = report.kept
     limit = limit_text(report)
     if not rest:
-        return f"{winner.name} is the only one here that keeps the promise; {limit}."
+        return f"{winner.name} is the only one here that keeps to the bias that was asked for; {limit}."
     if report.utility.larger_is_better:
         return f"{winner.name} wins: {winner.value:.4g} against {rest[0].value:.4g} of {rest[0].name}; {limit}."
     return f"{winner.name} wins: {below_text(winner, rest[0], str(report.utility))}; {limit}."
@@ -293,7 +293,7 @@ def _closed_makers(query: Bounded, epsilon: Fraction, utility: Utility) -> dict[
 
 
 def _promised(mechanism: Conditional, query: Bounded) -> Conditional:
-    """Truncated noise makes no promise; where its bias is within what is allowed, it can make the question's."""
+    """Truncated noise guarantees no bias; where its own is within what is allowed, it can be the question's."""
     if not isinstance(mechanism, Truncated) or query.bias is None:
         return mechanism
     within = largest_bias(mechanism) <= query.bias + query.width / 10**12

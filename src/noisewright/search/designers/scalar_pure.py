@@ -218,7 +218,7 @@ class HalfIntegers:
 def half_integers(query: Scalar, *, privacy: PureDP, utility: Utility) -> HalfIntegers:
     """The best noise on half-integers for a question with whole-number answers.
 
-    Guarantees: certified for exactly the noise that is drawn; the value was enclosed in balls.
+    Guarantees: certified for exactly the noise that is drawn; the value was enclosed in interval arithmetic.
     Valid for: Scalar(..., integer=True) without bounds, PureDP, and power errors above 1 (sensitivity up to 100),
     usefulness or error quantiles; raises an InvalidInputError otherwise. For absolute errors and powers below 1 no
     numbers do better than whole ones.

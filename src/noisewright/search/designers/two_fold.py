@@ -75,7 +75,7 @@ def what_two_fold_can_do(optimum: TwoFoldOptimum) -> str:
         return "Two-fold noise was not searched: Laplace noise misses with a probability below 1e-290 already."
     try:
         proven_cost(optimum)
-        how = "proven by a dual certificate checked in balls"
+        how = "proven: dual certificate, interval arithmetic"
     except SolverError:
         how = "found by search; the certificate could not be checked here"
     if not optimum.helps:

@@ -88,7 +88,7 @@ def calibrated(family: Family, sensitivity: Number, privacy: Target) -> Any:
     """The law of the family with the smallest scale that meets the requirement, before any rounding.
 
     Rule: the exact profile of a log-concave law. [theory#the-privacy-profile-of-one-number]
-    Guarantees: delta at the returned scale was bounded in balls and is at most the requirement's; the
+    Guarantees: delta at the returned scale was bounded in interval arithmetic and is at most the requirement's; the
     scale exceeds the smallest possible one by at most 1e-9 of it.
     """
     return family.make(calibrated_many(family, sensitivity, [privacy])[0])

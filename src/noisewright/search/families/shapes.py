@@ -128,7 +128,7 @@ def piecewise_half(epsilon: Fraction) -> Fraction:
 
 
 def two_point(query: Bounded, epsilon: Fraction, grid: Grid | None = None) -> Rows:
-    """Only two outputs, as near as the promise allows; every answer in between by their mixture.
+    """Only two outputs, as near as the guarantee allows; every answer in between by their mixture.
 
     Rule: the ratio is largest at the ends, where it is (margin + sensitivity) / margin. [theory#answers-in-bounds]
     """
@@ -167,7 +167,7 @@ def truncated(query: Bounded, epsilon: Fraction, power: Fraction, ends: str = "c
     """Noise cut at the bounds, or gathered there ("inflated"), with the least scale that the verifier's rule accepts.
 
     Guarantees: the rule was evaluated at the returned scale, which is least to one part in a million. It makes no
-    promise about the bias.
+    bound on the bias.
     """
     free = replace(query, bias=None)
     contracted = query.bias is None

@@ -158,7 +158,7 @@ def _polished(utility: Utility, rate: float, low: float, high: float) -> tuple[f
 
 
 def calibrated_atoms(low: float, high: float, epsilon: Fraction) -> Atoms:
-    """Rational rates and a rational weight on the side where E h <= 0 was checked in balls."""
+    """Rational rates and a rational weight on the side where E h <= 0 was checked in interval arithmetic."""
     first, second = (Fraction(math.floor(x * 2**_RATE_BITS), 2**_RATE_BITS) for x in (low, high))
     with precision(_WEIGHT_BITS + 64):
         below, above = (ball(u) * (1 - (ball(epsilon) - ball(u)).exp()) for u in (first, second))
@@ -256,7 +256,7 @@ def ensemble_family(parts: list[Fold]) -> Family:
 def best_fold(family: Family, cost_at: Cost, epsilon: Fraction) -> Fold:
     """The best fold of a family, as far as the search finds it, calibrated to sensitivity 1.
 
-    Guarantees: the returned fold was checked in balls to be epsilon-DP at sensitivity 1.
+    Guarantees: the returned fold was checked in interval arithmetic to be epsilon-DP at sensitivity 1.
     """
 
     def cost(shape: Shape) -> float:
@@ -322,7 +322,7 @@ def calibrated(fold: Fold, epsilon: Fraction, sensitivity: Fraction = Fraction(1
 def best_mixture(query: Scalar, privacy: ApproxDP, utility: Utility) -> GaussianMixture:
     """The mixture of two deviations that is best for the utility, as far as the search finds it.
 
-    Guarantees: delta at the returned deviations was bounded in balls and is at most the requirement's.
+    Guarantees: delta at the returned deviations was bounded in interval arithmetic and is at most the requirement's.
     """
     from scipy.optimize import minimize
 
@@ -383,7 +383,7 @@ def _float_delta(shift: float, ratio: float, weight: float, epsilon: float) -> f
     return float(np.sum(np.maximum(-np.diff(tails(x)) + math.exp(epsilon) * np.diff(tails(x + shift)), 0.0)))
 
 
-# The dual inequality, checked in balls for every rate.
+# The dual inequality, checked in interval arithmetic for every rate.
 
 
 _PROOF_SLACK = Fraction(1, 10**9)
@@ -397,7 +397,7 @@ def proven_cost(optimum: TwoFoldOptimum) -> Fraction:
     Rule: weak duality. If phi(u) + m h(u) >= v for every u > 0 with m >= 0, then E phi(u) >= v for
     every law of u with E h(u) <= 0, which is what privacy says (theory of two-fold noise).
     [theory#when-a-second-fold-cannot-help]
-    Guarantees: the inequality was shown in balls on boxes that cover all u > 0.
+    Guarantees: the inequality was shown in interval arithmetic on boxes that cover all u > 0.
     Raises SolverError where it could not be shown.
     """
     multiplier = Fraction(optimum.multiplier)

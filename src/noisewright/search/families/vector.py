@@ -265,7 +265,7 @@ _UNIT = 2**40
 def largest_length(epsilon: Fraction, delta: Fraction) -> Fraction:
     """The longest difference, in deviations of Gaussian noise, that is (epsilon, delta)-private.
 
-    Guarantees: checked in balls; 1 + 1e-9 times it is not private.
+    Guarantees: checked in interval arithmetic; 1 + 1e-9 times it is not private.
     """
     return 1 / calibrated_many(GAUSSIAN, 1, [ApproxDP(epsilon, delta)])[0]
 

@@ -1,6 +1,6 @@
-"""The linear programme over conditional laws p(output | input), and weights that keep every promise.
+"""The linear programme over conditional laws p(output | input), and weights that keep every constraint.
 
-Variables are the masses of each output for each grid input. Rows sum to one and have the promised
+Variables are the masses of each output for each grid input. Rows sum to one and have the required
 mean; masses of rows that one person can turn into one another differ by a factor of at most
 e^epsilon. A problem that is its own mirror image is solved for one half of its rows.
 
@@ -315,10 +315,10 @@ def check_feasible(query: Bounded, epsilon: Fraction) -> Fraction:
         if least is None
         else f"it takes epsilon >= {_text(least)} or {bounds}"
     )
-    promise = f"with a bias of at most {show(query.bias)}" if query.bias else "without bias"
+    told = f"with a bias of at most {show(query.bias)}" if query.bias else "without bias"
     raise InfeasibleError(
         f"inputs in [{show(query.inputs[0])}, {show(query.inputs[1])}] with sensitivity {show(query.sensitivity)}"
-        f" cannot be answered {promise} inside [{show(query.outputs[0])}, {show(query.outputs[1])}] at"
+        f" cannot be answered {told} inside [{show(query.outputs[0])}, {show(query.outputs[1])}] at"
         f" epsilon = {show(epsilon)}; {way_out}.",
         outputs=(low, high),
         margin=smallest_margin(replace(query, exact=True), epsilon),
@@ -427,7 +427,7 @@ def _share(part: float, total: int) -> int:
 
 
 def _integers(programme: Programme, masses: Floats) -> Rows | None:
-    """Weights with one total for all rows and the exact mean where it is promised; None if one is negative."""
+    """Weights with one total for all rows and the exact mean where it is required; None if one is negative."""
     query = programme.query
     # The smallest distance of neighbouring outputs divides the others.
     step = min(b - a for a, b in pairwise(programme.values))

@@ -405,15 +405,15 @@ class PairTable:
 
 
 def _moving(query: Linear, view: FloatView) -> list[int]:
-    """The queries that differ somewhere within an island."""
+    """The queries that differ somewhere within a finite component."""
     if view.components is None:
         return list(range(query.dimension))
     marks = view.components.tolist()
-    first = {island: i for i, island in reversed(list(enumerate(marks)))}
+    first = {component: i for i, component in reversed(list(enumerate(marks)))}
     return [
         k
         for k, row in enumerate(query.numerators)
-        if any(v != row[first[island]] for v, island in zip(row, marks, strict=True))
+        if any(v != row[first[component]] for v, component in zip(row, marks, strict=True))
     ]
 
 

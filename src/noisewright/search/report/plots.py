@@ -56,12 +56,12 @@ def _choice(report: Ranked) -> Figure:
 
 
 def _titled(report: Ranked, height: float) -> Figure:
-    """An empty picture under the question and its promise."""
+    """An empty picture under the question and its privacy."""
     epsilon = getattr(report.privacy, "epsilon", None)
-    promise = str(report.privacy) if epsilon is None else f"epsilon = {float(epsilon):.4g}"
-    promise += f" over {report.releases} releases" if report.releases > 1 else ""
+    told = str(report.privacy) if epsilon is None else f"epsilon = {float(epsilon):.4g}"
+    told += f" over {report.releases} releases" if report.releases > 1 else ""
     figure = new_figure(WIDTH, height)
-    figure.suptitle(wrapped(f"{report.query}, {promise}"))
+    figure.suptitle(wrapped(f"{report.query}, {told}"))
     return figure
 
 

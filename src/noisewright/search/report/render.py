@@ -147,7 +147,7 @@ def gap_text(gap: float | None) -> str:
 
 
 def limit_text(report: Ranked) -> str:
-    """How much better than the winner a mechanism could be, in words."""
+    """The winner's distance to the best possible, and over which mechanisms that is proven, in words."""
     gap, larger = report.candidates[0].gap, report.utility.larger_is_better
     other = rival(report.over, report.query)
     if gap is None:
@@ -156,11 +156,12 @@ def limit_text(report: Ranked) -> str:
         return f"{missing}, so another {other} may be better"
     if gap < _NOTHING:
         return f"no {other} can do better"
-    # A share of the best possible that is missing is more, seen from what is reached.
+    # A share of the best possible that is missing is a larger one of what is reached.
     gain = (gap / (1 - gap) if gap < 1 else math.inf) if larger else gap
     if gain >= _HOPELESS:
         return f"the bound that is proven here is too weak to say how much better another {other} could be"
-    return f"no {other} is more than {percent(gain) if gain < _TWICE else factor(1 + gain) + ' times'} better"
+    loose = " (bound not tight here)" if gain >= _TWICE else ""
+    return f"the gap to the best possible {other} is {gap_text(gap)}{loose}"
 
 
 def gain_text(winner: Rated, usual: Rated, utility: Any) -> str:
@@ -208,7 +209,7 @@ def rival(kind: str, query: Any) -> str:
     if not kind:
         return f"mechanism{over(query)}"
     whole = getattr(query, "integer", False) and "whole" not in kind
-    return f"{kind} that keeps whole numbers whole" if whole else kind
+    return f"{kind} on integers" if whole else kind
 
 
 def many(name: str) -> bool:

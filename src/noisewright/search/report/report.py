@@ -185,7 +185,7 @@ class Report(Unchanging):
         return plot_report(self, path)
 
     def html(self, path: str | Path) -> None:
-        """Write a page to hand over, one .html file with everything inside: promise, odds, ranking, proof, pictures.
+        """Write a page to hand over, one .html file with everything inside: guarantee, odds, ranking, proof, pictures.
 
         It needs nothing from elsewhere and runs no script; it says how to verify what it holds.
         """
@@ -250,7 +250,7 @@ class Report(Unchanging):
     def _remarks(self) -> list[str]:
         own = []
         if len(self.kept) < len(self.candidates):
-            own = ["Candidates with a bias, below the others, do not keep the promise: they are for comparison."]
+            own = ["Candidates with a larger bias, below the others, do not answer this: they are for comparison."]
         elif any(c.bias for c in self.candidates) and self.utility.tabulated:
             leans = "The loss is not symmetric, so the best answers lean to the cheaper side"
             own = [f"{leans}; the bias column says how far."]

@@ -294,7 +294,7 @@ form.addEventListener("input", (event) => {
       toSlider(name);
     }
   }
-  // Another question or measure has another scale, another promise another amount.
+  // Another question or measure has another scale, another guarantee another amount.
   if (field.id === "question" || field.id === "utility") at("target").value = "";
   if (field.id === "question" || field.id === "privacy") at("amount").value = "";
   arrange();

@@ -2,7 +2,7 @@
 
 Noise whose values end at m is added to the number of persons of every group, and a group is published, with that noisy
 number, where it is strictly above m. A group nobody is in cannot get there, so that nothing has to be drawn for keys
-that are not in the table, although they are part of the promise.
+that are not in the table, although they are part of the guarantee.
 """
 
 from __future__ import annotations

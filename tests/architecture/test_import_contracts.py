@@ -12,7 +12,7 @@ import pytest
 from tests.architecture.source import PACKAGE, ROOT, modules
 
 _LINT = "from importlinter.cli import lint_imports; import sys; sys.exit(lint_imports(no_cache=True))"
-STREET = [
+LAYERS = [
     *("problem", "drawing", "numerics", "laws", "mechanisms", "proof", "explain", "sample"),
     *("accounting", "search"),
     *("ledger", "release"),
@@ -31,22 +31,22 @@ def test_every_contract_is_kept():
     assert "0 broken" in result.stdout
 
 
-def test_the_street_names_every_room():
+def test_the_layers_name_every_package():
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
         "contracts"
     ]
-    street = next(contract for contract in contracts if contract["id"] == "street")
-    assert street["layers"] == STREET[::-1]
-    rooms = {path.parent.name for path in modules() if path.name == "__init__.py" and path.parent.parent == PACKAGE}
-    assert rooms == set(STREET)
+    layers = next(contract for contract in contracts if contract["id"] == "layers")
+    assert layers["layers"] == LAYERS[::-1]
+    packages = {path.parent.name for path in modules() if path.name == "__init__.py" and path.parent.parent == PACKAGE}
+    assert packages == set(LAYERS)
 
 
 @pytest.mark.parametrize(
-    ("room", "line", "contract"),
+    ("package", "line", "contract"),
     [
-        ("problem", "import noisewright.app", "street"),
-        ("laws", "def late():\n    import noisewright.sample", "street"),
-        ("proof", "from noisewright import search", "street"),
+        ("problem", "import noisewright.app", "layers"),
+        ("laws", "def late():\n    import noisewright.sample", "layers"),
+        ("proof", "from noisewright import search", "layers"),
         ("problem", "import numpy", "vocabulary"),
         ("search", "import random", "randomness"),
         ("laws", "from secrets import token_bytes", "randomness"),
@@ -54,16 +54,16 @@ def test_the_street_names_every_room():
         ("ledger", "def late():\n    import ibis", "engines"),
     ],
 )
-def test_a_planted_import_is_caught(tmp_path: Path, room: str, line: str, contract: str):
-    package = tmp_path / "planted" / "noisewright"
+def test_a_planted_import_is_caught(tmp_path: Path, package: str, line: str, contract: str):
+    root = tmp_path / "planted" / "noisewright"
     for path in modules():
-        (package / path.relative_to(PACKAGE)).parent.mkdir(parents=True, exist_ok=True)
-        (package / path.relative_to(PACKAGE)).touch()
+        (root / path.relative_to(PACKAGE)).parent.mkdir(parents=True, exist_ok=True)
+        (root / path.relative_to(PACKAGE)).touch()
     configuration = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     (tmp_path / "pyproject.toml").write_text(configuration, encoding="utf-8")
     assert _lint(tmp_path, tmp_path / "planted").returncode == 0
 
-    (package / room / "planted.py").write_text(line + "\n", encoding="utf-8")
+    (root / package / "planted.py").write_text(line + "\n", encoding="utf-8")
     result = _lint(tmp_path, tmp_path / "planted")
     assert result.returncode == 1, result.stdout + result.stderr
     names = {entry["id"]: entry["name"] for entry in tomllib.loads(configuration)["tool"]["importlinter"]["contracts"]}
