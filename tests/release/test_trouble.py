@@ -126,6 +126,20 @@ def test_what_an_engine_says_after_the_charge_is_not_repeated(tmp_path: Path, mo
     assert data.ledger.spent == 1
 
 
+def test_what_an_engine_says_of_a_value_is_not_repeated_to_an_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    plan = budgeted(pa.table({"id": [1, 2]}), tmp_path).plan(nw.count(), privacy=nw.PureDP(1))
+
+    def failing(*_: object, **__: object) -> None:
+        raise duckdb.ConversionException("Could not convert string 'secret' to INT64")
+
+    monkeypatch.setattr("noisewright.release.stage.vector.true_numbers", failing)
+    with pytest.raises(nw.errors.EngineError, match="ConversionException") as failure:
+        plan.selfcheck(1)
+    assert "secret" not in str(failure.value)
+    assert failure.value.__cause__ is None
+    assert failure.value.__context__ is None
+
+
 @pytest.mark.parametrize("address", ["postgresql://owner:hush@db/x", "mysql://owner:hush@db/x::t"])
 def test_addresses_with_passwords_are_not_repeated(address: str):
     with pytest.raises(TABLE_ERROR) as refusal:
