@@ -189,7 +189,7 @@ def test_a_plan_put_together_by_hand_is_not_released(tmp_path: Path):
 
 def test_a_plan_says_what_it_will_do(tmp_path: Path):
     shown = str(dataset(tmp_path).plan(*QUESTIONS, privacy=nw.PureDP(1)))
-    for words in ("nothing is spent yet", "95 % within", "plain Laplace", "there remains: 3", "clamped"):
+    for words in ("nothing is spent yet", "95 % within", "plain Laplace", "there remains: 3", "clamping bias"):
         assert words in shown
     gaussian = str(dataset(tmp_path).plan(nw.count(), privacy=nw.ApproxDP(1, "1e-6")))
     assert "plain Gaussian" in gaussian
