@@ -66,7 +66,6 @@ from noisewright.release.table.keys import keys as keys
 from noisewright.sample.certified import Certified as Certified
 from noisewright.search.budget import Budget as Budget, BudgetRow as BudgetRow, budget_for as budget_for
 from noisewright.search.design import design as design
-from noisewright.search.report.report import Candidate as Candidate
-from noisewright.search.saved import Report as Report
+from noisewright.search.report.report import Candidate as Candidate, Report as Report
 
 __version__: str

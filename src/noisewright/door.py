@@ -54,7 +54,10 @@ def opened(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
     return load, listed
 
 
-RENDERED = {"report": "noisewright.app.reports.writing:write"}
+RENDERED = {
+    "report": "noisewright.app.reports.writing:write",
+    "report_from_dict": "noisewright.search.saved:report_from_dict",
+}
 """Methods of mechanisms, plans, ledgers and reports whose work is done by a package to their right: method → function.
 
 This table is the only way past the import contract, and `rendered` the only one who reads it.

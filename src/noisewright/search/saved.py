@@ -19,7 +19,7 @@ from noisewright.search.design import DESIGNERS, designer_for, utility_for
 from noisewright.search.designer import TIE, Designer, Proposal, restored
 from noisewright.search.designers.bounded import bounded_designer, checked_size
 from noisewright.search.designers.plan import plan_designer
-from noisewright.search.report.report import FORMAT, READERS, Candidate, Report as Report
+from noisewright.search.report.report import FORMAT, Candidate, Report as Report
 
 _FIELDS = {"query", "privacy", "utility", "bound", "bound_over", "why", "notes", "settings", "candidates"}
 _LONGEST_NAME = 200
@@ -55,9 +55,6 @@ def report_from_dict(data: Mapping[str, Any], *, seconds: Number = READING_SECON
         _check_claims(data, report)
         _check_plan(data.get("plan"), report)
     return report
-
-
-READERS[:] = [report_from_dict]
 
 
 def _utility(data: Mapping[str, Any]) -> Any:

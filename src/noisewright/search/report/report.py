@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 FORMAT = "noisewright report, version 1"
 _SHOWN = 12
-READERS: list[Callable[..., Report]] = []
-"""Who reads a report back: `search.saved`, which knows the designers, puts itself here when it is loaded."""
 _WHY: Remembered[str] = Remembered()
 _NOTES: Remembered[tuple[str, ...]] = Remembered()
 """What was read of a report before: its reason and its remarks may take as long as the design."""
@@ -226,8 +224,8 @@ class Report(Unchanging):
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, seconds: Number = READING_SECONDS) -> Report:
         """Read back what `to_dict` wrote, and prove it again: `search.saved` says how."""
-        (read,) = READERS
-        return read(data, seconds=seconds)
+        read: Report = rendered("report_from_dict")(data, seconds=seconds)
+        return read
 
     @property
     def title(self) -> str:
