@@ -114,12 +114,12 @@ def test_no_second_birth_makes_or_changes_a_certificate():
 
 
 def test_a_record_that_was_refused_holds_nothing():
-    born = nw.mechanisms.Additive.__new__(nw.mechanisms.Additive)
+    made = nw.mechanisms.Additive.__new__(nw.mechanisms.Additive)
     with pytest.raises(NoisewrightError):
-        born.born(query=nw.Scalar(1), law=nw.laws.Laplace(1), lattice=nw.laws.Lattice.cells(50))
-    assert not hasattr(born, "law")
+        made.construct(query=nw.Scalar(1), law=nw.laws.Laplace(1), lattice=nw.laws.Lattice.cells(50))
+    assert not hasattr(made, "law")
     with pytest.raises(AttributeError):
-        nw.certify(born, nw.PureDP(1))
+        nw.certify(made, nw.PureDP(1))
 
 
 def test_checks_called_again_change_nothing():

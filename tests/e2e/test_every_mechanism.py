@@ -1,4 +1,4 @@
-"""Every registered mechanism from its birth to an answer at the command line; a new one joins by its saved example."""
+"""Every registered mechanism, from its construction to an answer at the command line; a saved example adds a new one."""
 
 from __future__ import annotations
 

@@ -134,7 +134,7 @@ class Harms:
 
 
 def listen() -> None:
-    """Hear Ctrl-C: processes in the background ignore it from their birth."""
+    """Hear Ctrl-C: processes in the background ignore it from the start."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -1,4 +1,4 @@
-"""Questions are exact at birth, say what one person changes, and turn noisy numbers into honest intervals."""
+"""Questions are exact on construction, say what one person changes, and turn noisy numbers into honest intervals."""
 
 from __future__ import annotations
 

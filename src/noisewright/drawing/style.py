@@ -65,12 +65,12 @@ class Picture(Figure):
     """A figure in the style of the project, which no window system owns and a notebook shows without magic words."""
 
     def subplots(self, *args: Any, **kwargs: Any) -> Any:
-        """Axes that have the style from their birth."""
+        """Axes that have the style from the start."""
         with mpl.rc_context(_LOOK):
             return super().subplots(*args, **kwargs)
 
     def add_subplot(self, *args: Any, **kwargs: Any) -> Any:
-        """Axes that have the style from their birth."""
+        """Axes that have the style from the start."""
         with mpl.rc_context(_LOOK):
             return super().add_subplot(*args, **kwargs)
 

@@ -201,7 +201,7 @@ _GUARD_BITS = 32
 
 @record("discrete-gaussian", LAWS, error=InvalidLawError)
 class DiscreteGaussian(SymmetricLaw):
-    """Gaussian noise born on the integers; between them the mass of k is spread over [k - 1/2, k + 1/2).
+    """Gaussian noise defined on the integers; between them the mass of k is spread over [k - 1/2, k + 1/2).
 
     Valid for: standard parameters from 1/100 to 30,000 (the tables that sampling walks along grow with it).
     """

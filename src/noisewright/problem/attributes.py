@@ -72,7 +72,7 @@ class PerAttribute(Attributes):
         amounts = [any_budget(b, f"budget {k}") for k, b in enumerate(listed)]
         codes, values = encode(universe, len(amounts))
         pairs = zip(amounts, values, strict=True)
-        self.born(codes=codes, tables=[[[0 if a == b else amount for b in v] for a in v] for amount, v in pairs])
+        self.construct(codes=codes, tables=[[[0 if a == b else amount for b in v] for a in v] for amount, v in pairs])
 
 
 @record(None, METRICS, error=InvalidPrivacyError)
@@ -107,7 +107,7 @@ class PerValue(Attributes):
             changed += sum(not both and apart[i][j] != near[i][j] for i in range(len(amounts)) for j in range(i))
             tables.append([[Fraction(0) if i == j else d for j, d in enumerate(row)] for i, row in enumerate(apart)])
         note = f"{changed} pairs of values were brought closer by a detour through a more protected value"
-        self.born(codes=codes, tables=tables)
+        self.construct(codes=codes, tables=tables)
         keep(self, note=note if changed else "")
 
 

@@ -20,7 +20,7 @@ from noisewright.problem.matrices import WholeMatrix
 from noisewright.problem.numbers import Number, parameter, sensitivity_value, show, whole_number
 
 MISSING: Any = type("Missing", (), {"__repr__": lambda self: "nothing"})()
-DERIVED: Any = type("Derived", (), {"__repr__": lambda self: "computed at birth"})()
+DERIVED: Any = type("Derived", (), {"__repr__": lambda self: "computed on construction"})()
 
 Given = TypeVar("Given", contravariant=True)
 Kept = TypeVar("Kept", covariant=True)
@@ -239,7 +239,7 @@ def only(cls: Any, *, inline: str | None = None) -> Any:
 
 
 def derived(*, compare: bool = False, init: Literal[False] = False) -> Any:
-    """What a record computes when it is born; not part of its plain form, nor of its equality unless `compare`."""
+    """What a record computes on construction; not part of its plain form, nor of its equality unless `compare`."""
     return Spec(_never, _never, _never, value=DERIVED, absent=compare)
 
 

@@ -51,7 +51,7 @@ class Coordinates(Record):
         if len({len(row) for row in rows}) > 1:
             raise InvalidPrivacyError("every point needs the same number of coordinates, at least one.")
         unit, points = common_unit(rows)
-        self.born(unit=unit, points=points, **others)
+        self.construct(unit=unit, points=points, **others)
 
     @property
     def size(self) -> int:
@@ -174,7 +174,7 @@ class Threshold(Matrix):
             f" them, {parted} unjoined pairs may be told apart freely"
         )
         components = finite_components_of([[s is None for s in row] for row in steps])
-        self.born(unit=unit, entries=entries, note=note, finite_components=components)
+        self.construct(unit=unit, entries=entries, note=note, finite_components=components)
 
 
 def _steps(near: list[list[int]], start: int) -> list[int | None]:
@@ -257,7 +257,7 @@ class Graph(Matrix):
         components = finite_components_of([[j not in row for j in size] for row in reached])
         parted = sum(j not in row for row in reached for j in size) // 2
         note = f"{parted} unjoined pairs may be told apart freely" if parted else ""
-        self.born(unit=unit, entries=entries, note=note, finite_components=components)
+        self.construct(unit=unit, entries=entries, note=note, finite_components=components)
 
 
 def _shortest(near: list[list[tuple[int, Fraction]]], start: int) -> dict[int, Fraction]:

@@ -99,7 +99,7 @@ class Linear(Record):
     ) -> None:
         numerators, denominators = over_denominators(rational_rows(matrix))
         known = [f"query {k}" for k in range(len(numerators))] if names is None else names
-        self.born(numerators=numerators, denominators=denominators, names=known, people=people)
+        self.construct(numerators=numerators, denominators=denominators, names=known, people=people)
         if universe is not None and len(universe.elements) != self.size:
             raise InvalidQueryError(
                 f"matrix has {self.size} columns for a universe of {len(universe.elements)} elements; give one"

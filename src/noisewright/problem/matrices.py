@@ -38,7 +38,7 @@ class WholeMatrix(Unchanging):
 
     def __init__(self, numbers: Iterable[int], rows: int, columns: int) -> None:
         if hasattr(self, "rows"):
-            raise TypeError("a matrix is born once and does not change; make another.")
+            raise TypeError("a matrix is constructed once and does not change; make another.")
         flat = tuple(whole_number(v, "an entry of a matrix") for v in numbers)
         if len(flat) != rows * columns:
             raise InvalidInputError(f"a matrix of {rows} rows and {columns} columns has not {len(flat)} entries.")

@@ -128,7 +128,7 @@ class Matrix(Record):
             raise InvalidPrivacyError(f"distances has {len(rows)} rows, not all of that length; give a square matrix.")
         unit, entries = common_unit([[Fraction(0) if isinstance(v, str) else v for v in row] for row in rows])
         components = finite_components_of([[isinstance(v, str) for v in row] for row in rows])
-        self.born(unit=unit, entries=entries, note=note, finite_components=components)
+        self.construct(unit=unit, entries=entries, note=note, finite_components=components)
 
     def __post_init__(self) -> None:
         require_size(len(self.entries), LARGEST_MATRIX)

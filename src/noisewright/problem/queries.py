@@ -170,7 +170,7 @@ class Scalar(Record):
         bias: Number | None = None,
         exact: bool = False,
     ) -> None:
-        self.born(sensitivity=sensitivity, integer=integer, exact=exact)
+        self.construct(sensitivity=sensitivity, integer=integer, exact=exact)
         keep(self, bounded=_bounded(self, inputs, outputs, unbiased, bias))
 
     def __post_init__(self) -> None:
@@ -339,7 +339,7 @@ class Histogram(Record):
         labels = None
         if fields.is_list(bins):
             labels = fields.tuple_of(fields.label()).read(bins, "bins", InvalidQueryError)
-        self.born(
+        self.construct(
             bins=bins if labels is None else len(labels),
             labels=labels,
             bins_per_person=bins_per_person,

@@ -1,8 +1,8 @@
-"""Data that are exact from birth: fields are declared once, and everything else follows from that.
+"""Data that are exact on construction: fields are declared once, and everything else follows from that.
 
 A class declares each field by a specification from `problem.fields`. From the declaration come the
 conversion to exact numbers and its messages, the plain form for files and its inverse, immutability,
-equality, copying and pickling (which go through birth again). A class adds only what is particular
+equality, copying and pickling (which go through construction again). A class adds only what is particular
 to it: a check across fields in `__post_init__`.
 
     @record("gamma", FOLDS, error=InvalidLawError)
@@ -94,15 +94,15 @@ class Record(Unchanging):
     def __init__(self, *given: Any, **named: Any) -> None:
         taken = self.CARD.given
         if len(given) == len(taken) and not named:
-            return self.born(**dict(zip(taken, given, strict=True)))
+            return self.construct(**dict(zip(taken, given, strict=True)))
         values = {**dict(zip(taken, given, strict=False)), **named}
         values = {**{name: spec.default for name, spec in taken.items() if spec.default is not MISSING}, **values}
         twice = len(given) > len(taken) or set(list(taken)[: len(given)]) & set(named)
         if twice or set(values) != set(taken):
             raise TypeError(f"{type(self).__name__} takes {', '.join(taken)}, each once and nothing else.")
-        return self.born(**values)
+        return self.construct(**values)
 
-    def born(self, **values: Any) -> None:
+    def construct(self, **values: Any) -> None:
         """Fill the record: every declared field is read, made exact and checked, then the class checks across them.
 
         Refuses once a deadline is over.
@@ -110,7 +110,7 @@ class Record(Unchanging):
         require_time()
         card = self.CARD
         if any(hasattr(self, name) for name in card.given):
-            raise TypeError(f"{type(self).__name__} is born once and does not change; make another.")
+            raise TypeError(f"{type(self).__name__} is constructed once and does not change; make another.")
         read = {}
         for name, spec in card.given.items():
             read[name] = spec.read(values[name], spec.shown or name, card.error)
@@ -123,7 +123,7 @@ class Record(Unchanging):
         try:
             self.__post_init__()
         except BaseException:
-            # Whoever catches the refusal must not find a record that was not born.
+            # Whoever catches the refusal must not find a record that was not constructed.
             for name in card.fields:
                 if hasattr(self, name):
                     object.__delattr__(self, name)
@@ -162,7 +162,7 @@ class Record(Unchanging):
     def _rebuilt(cls, values: Mapping[str, Any]) -> Self:
         """A record from its declared fields, whatever arguments its constructor takes."""
         made = cls.__new__(cls)
-        made.born(**values)
+        made.construct(**values)
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -209,7 +209,7 @@ def record(
                 del cls.__annotations__[name]
             elif spec.value is DERIVED:
                 setattr(cls, name, dataclasses.field(init=False, repr=False, compare=spec.absent))
-        # Written here because dataclasses would put their own, which fill a record without its birth, in their place.
+        # Written here, because dataclasses would put their own in their place, which construct nothing.
         cls.__setstate__ = Record.__setstate__  # type: ignore[method-assign]
         cls.__getstate__ = object.__getstate__  # type: ignore[method-assign]
         hashed = inspect.isfunction(cls.__dict__.get("__hash__"))
@@ -230,7 +230,7 @@ def record(
 
 
 def keep(thing: Record, **derived: Any) -> None:
-    """Set what a record computes from its own fields when it is born; for constructors alone."""
+    """Set what a record computes from its own fields when it is constructed; for constructors alone."""
     for name, value in derived.items():
         object.__setattr__(thing, name, value)
 

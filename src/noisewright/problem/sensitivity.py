@@ -286,7 +286,7 @@ class Points(_Set):
 
     def __init__(self, matrix: Iterable[Iterable[Number]]) -> None:
         given = items(matrix, "Points", InvalidQueryError, "a list of rows, such as [[1, 2], [0, 3]]")
-        self.born(rows=[_row(row, f"row {i + 1} of Points") for i, row in enumerate(given)])
+        self.construct(rows=[_row(row, f"row {i + 1} of Points") for i, row in enumerate(given)])
 
     def __post_init__(self) -> None:
         widths = sorted({len(row) for row in self.rows})

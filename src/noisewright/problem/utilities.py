@@ -349,7 +349,7 @@ class Expected(Utility):
     def __init__(self, loss: Callable[[float], float], *, growth: Growth | Number, name: str = "expected loss") -> None:
         if not callable(loss):
             raise InvalidUtilityError(f"loss is {loss!r}; give a function of one number, the error.", loss=loss)
-        self.born(name=name)
+        self.construct(name=name)
         keep(self, loss=loss, growth=growth if isinstance(growth, Growth) else Growth(growth))
 
     def __str__(self) -> str:

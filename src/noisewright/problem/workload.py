@@ -211,7 +211,7 @@ class Workload(Record):
     def __init__(self, matrix: Iterable[Iterable[Number]], *, cells_per_person: int = 1, replace: bool = False) -> None:
         listed = Listed(*over_denominators(rational_rows(matrix)))
         people = {"cells_per_person": cells_per_person, "replace": replace, "rows_per_person": 1}
-        self.born(parts=[Part([listed], 1)], axes=None, **people)
+        self.construct(parts=[Part([listed], 1)], axes=None, **people)
 
     def __post_init__(self) -> None:
         sizes = {part.size for part in self.parts}

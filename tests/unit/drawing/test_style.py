@@ -196,7 +196,7 @@ def test_titles_are_wrapped_and_cut():
 
 
 def test_no_other_file_makes_figures():
-    """A Figure is born in one place, so that every picture has the style."""
+    """A Figure is made in one place, so that every picture has the style."""
     for path in (*modules(), *tracked(ROOT / "docs", ".py")):
         text = path.read_text(encoding="utf-8")
         assert "pyplot" not in text or path.is_relative_to(PACKAGE / "drawing"), path

@@ -14,6 +14,7 @@ from noisewright.problem.errors import (
     NoisewrightError,
     ReleaseFailedError,
     SolverError,
+    StaleAnswerError,
     UncertifiedError,
 )
 
@@ -30,7 +31,7 @@ def test_fields_and_message_survive_a_trip_to_another_process(kind):
 
 @pytest.mark.parametrize("kind", [kind for kind in ALL if kind is not NoisewrightError])
 def test_every_error_is_also_a_built_in_one(kind):
-    worldly = (SolverError, InconsistentError, LedgerError, EngineError, ReleaseFailedError)
+    worldly = (SolverError, InconsistentError, LedgerError, EngineError, ReleaseFailedError, StaleAnswerError)
     assert issubclass(kind, RuntimeError if issubclass(kind, worldly) else ValueError)
 
 

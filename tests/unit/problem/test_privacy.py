@@ -1,4 +1,4 @@
-"""Privacy requirements are validated at birth."""
+"""Privacy requirements are validated on construction."""
 
 from __future__ import annotations
 

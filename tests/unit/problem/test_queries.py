@@ -1,4 +1,4 @@
-"""Questions are validated at birth."""
+"""Questions are validated on construction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Utilities are validated at birth."""
+"""Utilities are validated on construction."""
 
 from __future__ import annotations
 

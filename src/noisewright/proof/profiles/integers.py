@@ -1,4 +1,4 @@
-"""Profiles of noise born on the integers: the losses of a shift by whole numbers, exactly at their atoms."""
+"""Profiles of noise defined on the integers: the losses of a shift by whole numbers, exactly at their atoms."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def _real(query: Scalar, privacy: Target, utility: Utility) -> dict[str, Additiv
 
 
 def _whole(query: Scalar, privacy: Target, utility: Utility) -> dict[str, Additive]:
-    """Every closed form born on the integers, by name."""
+    """Every closed form defined on the integers, by name."""
     scale = query.sensitivity / privacy.epsilon
     found = {
         "discrete Laplace": Additive(query, DiscreteLaplace(scale), Lattice.integers()),

@@ -218,7 +218,7 @@ def test_no_attribute_of_a_record_can_be_changed(cls, given):
         made.__setstate__([5, 5, 5])
     if made.CARD.given:
         with pytest.raises((TypeError, NoisewrightError)):
-            made.born(**{name: getattr(made, name) for name in made.CARD.given})
+            made.construct(**{name: getattr(made, name) for name in made.CARD.given})
         with pytest.raises((TypeError, NoisewrightError)):
             made.__init__(**given)  # type: ignore[misc]  # on purpose
     assert repr(made) == plain
