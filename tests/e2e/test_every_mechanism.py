@@ -1,4 +1,4 @@
-"""Every registered mechanism, from its construction to an answer at the command line; a saved example adds a new one."""
+"""Every registered mechanism, from its construction to an answer at the command line; saved examples add new ones."""
 
 from __future__ import annotations
 
