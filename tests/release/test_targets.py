@@ -291,3 +291,14 @@ def test_a_concentration_that_holds_but_for_a_delta_keeps_no_concentrated_requir
     assert delta > 0
     with pytest.raises(nw.errors.UncertifiedError, match="not proven to keep"):
         price_within(plan.blocks, plan.layout, ZeroConcentratedDP(100))
+
+
+def test_a_plan_that_states_no_half_width_for_a_target_does_not_meet_it(tmp_path: Path):
+    """Nobody said how many rows the smallest group has, so that the error of a mean has no bound."""
+    mean = nw.mean("age", bounds=(0, 100))
+    plan = dataset(tmp_path).plan(mean, privacy=PureDP(1))
+    told, untold = (Targets([mean.label], [90], "0.95", None, smallest) for smallest in (200, None))
+    told.require_met(plan.questions, plan.blocks, plan.layout)
+    assert untold.reached(plan.blocks, plan.layout) == {mean.label: None}
+    with pytest.raises(nw.errors.MechanismFileError, match="do not reach"):
+        untold.require_met(plan.questions, plan.blocks, plan.layout)
