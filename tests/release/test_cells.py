@@ -96,7 +96,7 @@ def test_within_a_bin_a_quantile_is_where_its_share_of_the_rows_is(counts: list[
     asked = nw.ask.quantiles("x", ["1/4", "1/2", "3/4"], edges=[0, 8, 16, 24])
     reached = list(accumulate(counts))
     for q, value in zip(asked.probabilities, values, strict=True):
-        found = asked._estimate(q, [count - q * 20 for count in reached], [Fraction(0)] * 3)
+        found: Any = asked._estimate(q, [count - q * 20 for count in reached], [Fraction(0)] * 3)
         assert found.value == Fraction(value)
         assert found.low <= found.value <= found.high
 
