@@ -140,6 +140,7 @@ def test_an_older_kind_with_another_claim_is_refused():
         ("certificate", {"bound": 1}),
         ("certificate", {"mechanism": "0" * 64}),
         ("certificate", {"more": 1}),
+        ("certificate", {"neighbours": "replace"}),
         ("mechanism", {"step": "1/13"}),
         ("mechanism", {"step": "1/24"}),
         ("mechanism", {"shape": "cut"}),

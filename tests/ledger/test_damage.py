@@ -272,6 +272,25 @@ def test_a_chain_that_somebody_closed_again_still_has_to_add_up(path: Path, chan
         ledger.verify()
 
 
+def test_a_charge_that_somebody_put_behind_the_end_of_its_account_is_found(path: Path):
+    """Every seal and every sum fits; only that the budget was closed before forbids it."""
+    ledger = nw.Ledger.create(path, budget=nw.PureDP(1))
+    ledger.charge(menu.laplace("0.1"), reason="honest")
+    ledger.close_budget(reason="left")
+    file = _File(path)
+    rows = _columns(file.run("SELECT place, account, body, digest FROM rows ORDER BY place"))
+    data, state = rows[1].read(), rows[2].read()["accounts"][""]
+    assert state["closed"] is True
+    assert data["brings"][""]["pure"]["epsilon"] == "1/10"
+    late = {**data, "accounts": {"": {**state, "totals": {"pure": {"epsilon": "1/5"}}}}}
+    forged = Row.after(rows[2].head, "", late)
+    values = (forged.place, forged.account, forged.body, forged.digest)
+    file.run("INSERT INTO rows (place, account, body, digest) VALUES (?, ?, ?, ?)", *values)
+    path.with_name(path.name + ".head").write_text(json.dumps(forged.head.to_dict()))
+    with pytest.raises(nw.errors.LedgerDamagedError, match=r"row 3 .*no rule allowed it"):
+        ledger.verify()
+
+
 def test_limits_that_promise_more_than_the_budget_are_not_believed(path: Path):
     nw.Ledger.create(path, budget=nw.ApproxDP(1, "1e-6"))
     file = _File(path)

@@ -229,6 +229,17 @@ def test_sub_budgets_are_under_the_total(url: str):
         ledger.sub("dora", budget=nw.ZeroConcentratedDP("0.1"))
 
 
+@pytest.mark.parametrize("lowered", [("2", "1e-7"), ("1/2", "1e-5"), ("1/2", "1e-7")])
+def test_no_part_of_a_budget_is_lowered_while_another_one_rises(path: Path, lowered: tuple[str, str]):
+    ledger = nw.Ledger.create(path, budget=nw.ApproxDP(1, "1e-6"))
+    with pytest.raises(nw.errors.InvalidInputError, match="not lowered"):
+        ledger.raise_budget(nw.ApproxDP(*lowered), reason="less of one")
+    assert ledger.budget == nw.ApproxDP(1, "1e-6")
+    for more in (nw.ApproxDP(2, "1e-6"), nw.ApproxDP(2, "1e-5")):
+        ledger.raise_budget(more, reason="more of one")
+        assert ledger.budget == more
+
+
 def test_raising_and_closing_are_chained_events(url: str):
     ledger = nw.Ledger.create(url, budget=nw.PureDP("0.1"))
     ledger.charge(menu.laplace("0.1"), reason="all")

@@ -8,6 +8,7 @@ import mpmath
 import pytest
 
 import noisewright as nw
+from noisewright.ledger.costed import Together
 from noisewright.ledger.rules import (
     Rule,
     added,
@@ -161,3 +162,15 @@ def test_sums_of_ever_new_denominators_do_not_grow():
         total = dict(added(total, more) or {})
     assert total["epsilon"].denominator.bit_length() <= 256
     assert exact <= total["epsilon"] <= exact + Fraction(3000, 2**255)
+
+
+def test_releases_charged_at_once_bring_what_each_of_them_brings_or_nothing():
+    """Concentrated noise has no epsilon; beside a release that has one it is not free."""
+    pure, but_for_a_delta, none = menu.laplace("1/2"), menu.truncated("1", "1e-6"), menu.discrete_gaussian("3")
+    assert none.costs().pair() is None
+    pair = but_for_a_delta.costs().pair()
+    assert pair is not None
+    assert pair[1] > 0
+    assert Together([pure, but_for_a_delta]).costs().pair() == (Fraction(1, 2) + pair[0], pair[1])
+    for parts in ([pure, none], [none, but_for_a_delta], [none, none]):
+        assert Together(parts).costs().pair() is None

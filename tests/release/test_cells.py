@@ -83,6 +83,24 @@ def test_no_interval_where_there_may_be_no_rows():
     assert quantile([Fraction(-1), Fraction(3)], [Fraction(2)] * 2) == (1, 0, 1)
 
 
+@pytest.mark.parametrize(
+    ("counts", "values"),
+    [
+        ([12, 4, 4], ["10/3", "20/3", "14"]),
+        ([4, 12, 4], ["26/3", "12", "46/3"]),
+        ([19, 0, 1], ["40/19", "80/19", "120/19"]),
+    ],
+)
+def test_within_a_bin_a_quantile_is_where_its_share_of_the_rows_is(counts: list[int], values: list[str]):
+    """By hand, without noise: of twenty rows five, ten and fifteen lie below, evenly spread in each bin."""
+    asked = nw.ask.quantiles("x", ["1/4", "1/2", "3/4"], edges=[0, 8, 16, 24])
+    reached = list(accumulate(counts))
+    for q, value in zip(asked.probabilities, values, strict=True):
+        found: Any = asked._estimate(q, [count - q * 20 for count in reached], [Fraction(0)] * 3)
+        assert found.value == Fraction(value)
+        assert found.low <= found.value <= found.high
+
+
 def test_quantiles_with_hardly_any_noise_are_those_of_the_table(visits):
     _, rows = released(
         dataset(visits, one_row_per_person=True),

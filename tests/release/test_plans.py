@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -20,9 +21,10 @@ from noisewright.problem.records import digest
 from noisewright.release.plan.arranging import layout_of
 from noisewright.release.plan.design import designed
 from noisewright.release.plan.layout import ContributionBounds
-from noisewright.release.plan.noise import drawn, price_of, widths
+from noisewright.release.plan.noise import Block, drawn, joint_query, price_of, widths
 from noisewright.release.run.answers import columns
 from noisewright.release.run.post_processing import half_widths_of
+from noisewright.sample.certified import make_certified
 
 WARDS = nw.keys("ward", ["A", "B", "C"])
 QUESTIONS = (
@@ -194,6 +196,23 @@ def test_a_plan_says_what_it_will_do(tmp_path: Path):
     gaussian = str(dataset(tmp_path).plan(nw.count(), privacy=nw.ApproxDP(1, "1e-6")))
     assert "plain Gaussian" in gaussian
     assert "<table>" in dataset(tmp_path).plan(nw.count(), privacy=nw.PureDP(1))._repr_html_()
+
+
+def test_tables_that_are_drawn_together_have_widths_of_their_own():
+    """Three counts with little noise and a sum with much: 95 times in 100 discrete Laplace noise is within these."""
+    layout = layout_of([nw.count(by=WARDS), nw.ask.sum("age", bounds=(0, 120), step=1)], ContributionBounds(1, 1, True))
+    scales = [Fraction(2)] * WARDS.count + [Fraction(500)]
+    parts = [
+        nw.mechanisms.Additive(nw.Scalar(1, integer=True), nw.laws.DiscreteLaplace(scale), nw.laws.Lattice.integers())
+        for scale in scales
+    ]
+    joint = make_certified(nw.mechanisms.PerCoordinate(joint_query(layout), parts), nw.PureDP(10))
+    found = widths([Block(joint, None, "together", "by hand")], layout, Fraction(19, 20))
+    least = [
+        next(m for m in range(9999) if 2 * math.exp(-(m + 1) / scale) / (1 + math.exp(-1 / scale)) <= 0.05)
+        for scale in (2, 500)
+    ]
+    assert found == [[least[0]], [least[1]]]
 
 
 def test_joint_noise_beats_plain_laplace_for_three_outputs():

@@ -237,6 +237,17 @@ def test_totals_are_sums_where_the_limits_of_a_person_make_them_differ():
     assert 9 < found["post_value"][5] < 10, "everybody counts once in either: both are about the same truth"
 
 
+def test_totals_of_several_groups_are_sums_where_a_person_may_count_in_another_one():
+    """Of a person with rows in two wards one group counts in each table, and not the same: wards say nothing new."""
+    rows = pd.DataFrame({"id": [i // 2 for i in range(60)], "ward": ["A", "B"] * 30, "sex": ["f", "m"] * 30})
+    once = nw.Dataset(rows, "id", name="x", rows_per_group=1, groups_per_person=1)
+    plan = once.plan(nw.count(by=BOTH, name="b"), nw.count(by=WARDS, name="w"), privacy=PureDP(1))
+    parts, totals = [4, 5, 7, 0, 1, 2, 0, 0, 3, 8], [90, -40, 33, 12, 60]
+    found = columns(plan, [*parts, *totals], 0, tidy=post_processing_of(plan, ["totals"]))
+    assert found["post_value"][:10] == parts
+    assert found["post_value"][10:] == [9, 7, 3, 0, 11]
+
+
 def tree(variances: tuple[float, ...], counts: tuple[bool, ...] = (True, True, True)) -> Tree:
     """In all, three wards, and seven pairs of ward and sex, unevenly."""
     pairs = nw.keys(

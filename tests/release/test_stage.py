@@ -211,6 +211,12 @@ def test_sums_beyond_64_bits_are_exact():
     assert exact_sums(values, group, 4) == [3 * 2**62, -(2**62) - 7, 5, 0]
 
 
+def test_sums_far_below_zero_are_exact_where_no_value_is_large():
+    values = np.array([-(2**62), -(2**62), -(2**62), 3, -(2**61), -(2**62), -(2**62) + 1], np.int64)
+    group = np.array([0, 0, 0, 0, 1, 1, 1])
+    assert exact_sums(values, group, 3) == [3 - 3 * 2**62, 1 - 5 * 2**61, 0]
+
+
 def test_sums_of_persons_beyond_64_bits_are_clamped_exactly():
     values = np.array([2**62, 2**62, 2**62, -(2**62), -(2**62), -(2**62), 5, -7, 2**61, 9 - 2**61], np.int64)
     starts = np.array([0, 3, 6, 7, 8])

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import noisewright as nw
-from noisewright.problem.privacy import ApproxDP, PureDP
+from noisewright.problem.privacy import ApproxDP, PureDP, ZeroConcentratedDP
 from noisewright.problem.records import digest
 from noisewright.release.ask.mean import Mean
 from noisewright.release.plan.design import designed
@@ -280,3 +280,25 @@ def test_deltas_and_epsilons_of_every_draw_are_added_up(tmp_path: Path):
             price_within(plan.blocks, plan.layout, less)
     with pytest.raises(nw.errors.UncertifiedError, match="not proven to keep"):
         price_within(plan.blocks, plan.layout, PureDP(1))
+
+
+def test_a_concentration_that_holds_but_for_a_delta_keeps_no_concentrated_requirement(tmp_path: Path):
+    """Noise that ends gives somebody away for sure, once in a while: no rho pays for that, however large."""
+    amounts = {"count": ApproxDP("1/2", "1e-6"), "persons": ApproxDP("1/2", "1e-6")}
+    plan = dataset(tmp_path).plan(nw.count(by=WARDS), nw.ask.persons(), budgets=amounts)
+    rho, delta = plan.price.costs().concentrated()
+    assert rho < 1
+    assert delta > 0
+    with pytest.raises(nw.errors.UncertifiedError, match="not proven to keep"):
+        price_within(plan.blocks, plan.layout, ZeroConcentratedDP(100))
+
+
+def test_a_plan_that_states_no_half_width_for_a_target_does_not_meet_it(tmp_path: Path):
+    """Nobody said how many rows the smallest group has, so that the error of a mean has no bound."""
+    mean = nw.mean("age", bounds=(0, 100))
+    plan = dataset(tmp_path).plan(mean, privacy=PureDP(1))
+    told, untold = (Targets([mean.label], [90], "0.95", None, smallest) for smallest in (200, None))
+    told.require_met(plan.questions, plan.blocks, plan.layout)
+    assert untold.reached(plan.blocks, plan.layout) == {mean.label: None}
+    with pytest.raises(nw.errors.MechanismFileError, match="do not reach"):
+        untold.require_met(plan.questions, plan.blocks, plan.layout)

@@ -14,6 +14,7 @@ from noisewright.laws.lattice import HALF
 from noisewright.mechanisms.additive import Additive
 from noisewright.mechanisms.answers import as_numbers
 from noisewright.problem.errors import InvalidAnswerError, UncertifiedError
+from noisewright.problem.records import load_package
 from noisewright.sample.entropy import Entropy
 from noisewright.sample.points import Points, added, as_float
 from noisewright.sample.sampler import NoiseSampler
@@ -65,7 +66,14 @@ class Releasing(OneByOne):
 @singledispatch
 def drawer_for(mechanism: Any) -> Drawer:
     """The exact sampler of a mechanism."""
+    load_package("noisewright.sample")  # each kind of mechanism has its sampler in a module of its own
+    known = drawer_for.dispatch(type(mechanism))
+    if known is not _NO_DRAWER:
+        return known(mechanism)
     raise UncertifiedError(f"there is no sampler for mechanisms of type {type(mechanism).__name__}.")
+
+
+_NO_DRAWER = drawer_for.dispatch(object)
 
 
 @drawer_for.register(Additive)

@@ -127,6 +127,17 @@ def test_a_delta_of_one_or_an_order_of_one_is_refused():
         plan.renyi(1)
 
 
+@pytest.mark.parametrize("more", [[], ["laplace(epsilon=1/2)"]])
+def test_a_pair_without_an_epsilon_still_costs_its_delta(more: list[str]):
+    """Five times nothing is told, but for a chance of a thousandth to tell all."""
+    plan, lost = nw.compose(["pair(epsilon=0, delta=1e-3) x 5", *more]), 1 - 0.999**5
+    for epsilon in (1, 3):
+        assert float(plan.delta(epsilon)) == pytest.approx(lost, rel=1e-9)
+        assert plan.delta(epsilon) >= Fraction(lost) * (1 - Fraction(1, 10**12))
+    with pytest.raises(UncertifiedError, match="gives everything away"):
+        plan.epsilon("4e-3")
+
+
 def test_what_may_be_lost_altogether_has_no_epsilon():
     plan = nw.compose("pair(epsilon=1, delta=1e-3) x 4")
     with pytest.raises(UncertifiedError, match="gives everything away") as caught:

@@ -13,6 +13,7 @@ from noisewright.problem.errors import InvalidAnswerError
 from noisewright.problem.privacy import PureDP
 from noisewright.problem.queries import Bounded
 from noisewright.problem.utilities import SquaredError
+from noisewright.sample import bounded
 from noisewright.sample.bounded import ClampedDrawer, row_above
 from noisewright.sample.certified import Certified, make_certified
 from noisewright.search.families.shapes import clamped_noise
@@ -32,6 +33,17 @@ def test_a_coin_falls_by_its_share_and_draws_more_bits_where_it_must():
     assert row_above(third, edge, Replay([TOP - 1])) == 1
     assert row_above(Fraction(0), TOP - 1, Replay()) == 0
     assert row_above(Fraction(1), 0, Replay()) == 1
+
+
+@pytest.mark.parametrize("chunk", [1, 3, 4])
+def test_answers_of_a_later_chunk_are_read_as_themselves(chunk: int, monkeypatch: pytest.MonkeyPatch):
+    """Fractions are read exactly, each by itself; the first ones are at the other end of the range."""
+    answers = [Fraction(-1, 3)] * 4 + [Fraction(31, 5)] * 3 + [Fraction(1, 7), Fraction(6)]
+    words, parts = Replay(seed=5), []
+    for begin in range(0, len(answers), chunk):
+        parts += ClampedDrawer(SMALL).release_many(answers[begin : begin + chunk], words).tolist()
+    monkeypatch.setattr(bounded, "_CLAMPED_CHUNK", chunk)
+    assert ClampedDrawer(SMALL).release_many(answers, Replay(seed=5)).tolist() == parts
 
 
 def test_slabs_have_their_weights_by_whole_numbers():

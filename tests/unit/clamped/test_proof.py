@@ -61,7 +61,24 @@ def test_no_two_answers_within_the_sensitivity_are_farther_apart_than_certified(
         certify(mechanism, PureDP(Fraction(written) * Fraction(99, 100)))
 
 
-@pytest.mark.parametrize("mechanism", [SMALL, WHOLE, TIGHT], ids=["lopsided", "whole", "tight"])
+TIGHT_ABOVE, TIGHT_BELOW = (
+    Clamped(
+        Bounded(sensitivity=Fraction(3, 2), inputs=(0, 6), outputs=outputs, bias=0, exact=True),
+        step=Fraction(1, 2),
+        top=1,
+        period=3,
+        heights=(900, 331, 130, 51, 20, 8),
+    )
+    for outputs in ((-30, 10), (-4, 36))
+)
+"""Where there is little room beyond the inputs, places move a fifth faster."""
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [SMALL, WHOLE, TIGHT, TIGHT_ABOVE, TIGHT_BELOW],
+    ids=["lopsided", "whole", "tight", "tight above", "tight below"],
+)
 def test_the_place_moves_no_faster_than_is_claimed_and_somewhere_nearly_as_fast(mechanism: Clamped):
     low, high = mechanism.query.inputs
     answers = [low + (high - low) * Fraction(i, 60) for i in range(61)]

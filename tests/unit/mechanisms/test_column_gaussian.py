@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import chi2, norm
 
 import noisewright as nw
+from noisewright.mechanisms.half_widths import half_width
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.numerics.fields import BALLS, FLOATS
 from noisewright.sample.certified import make_certified
@@ -39,6 +40,22 @@ def test_errors_on_own_steps_are_sums_over_the_masses(std: str):
                 assert float(upper(ball)) >= truth * (1 - 1e-12)
                 assert float(upper(ball) - lower(ball)) <= 0.2 * truth
     assert made.biases() == [0, 0]
+
+
+def test_what_rounded_columns_are_off_is_part_of_every_half_width():
+    """A person of element 1 adds 3/10 to the first answer and is left out of its sum; of 40 people, 12 in all."""
+    exact, rounded = (
+        nw.mechanisms.ColumnGaussian(
+            nw.Linear([[1, weight], [0, 2]], people=40), [[1, 0], [0, 2]], 1, 5, [[1, 0], [0, 1]]
+        )
+        for weight in (0, "3/10")
+    )
+    assert exact.biases() == [0, 0]
+    assert rounded.biases() == [Fraction(3, 10), 0]
+    plain, wide = (half_width(made, Fraction(19, 20), joint=False) for made in (exact, rounded))
+    assert plain[0] == plain[1] == wide[1]
+    assert wide[0] == pytest.approx(plain[0] + 12, rel=1e-3)
+    assert half_width(rounded, Fraction(19, 20), joint=True) > 12 + 0.9 * plain[0]
 
 
 def test_rounding_the_sums_is_part_of_the_error():

@@ -16,7 +16,7 @@ from noisewright.laws.lattice import slip_of
 from noisewright.mechanisms.half_widths import half_width, rounded_up
 from noisewright.mechanisms.norm_shaped import NormShaped
 from noisewright.mechanisms.per_coordinate import PerCoordinate
-from noisewright.mechanisms.tails import GeometricTail, NormalTail, RoundTail, ShellTail, Tail
+from noisewright.mechanisms.tails import GeometricTail, NormalTail, RoundedSumTail, RoundTail, ShellTail, Tail
 from noisewright.numerics.balls import lower, precision, upper
 from noisewright.problem.errors import InvalidUtilityError
 from noisewright.problem.utilities import ErrorQuantile
@@ -181,6 +181,13 @@ def test_tails_of_blocks_against_all_points(size: int, reach: int, t: float):
             bound = tail.beyond(Fraction(t))
         assert float(upper(bound)) >= true * (1 - 1e-5)
         assert float(lower(bound)) <= true * slack + 1e-5
+
+
+def test_rounding_may_go_either_way():
+    """Where the Gaussian rest weighs nothing, both sides of Hoeffding's bound for what rounding adds are left."""
+    with precision():
+        found = upper(RoundedSumTail(Fraction(1, 2**30)).beyond(Fraction(40)))
+    assert float(found) / math.exp(-72) == pytest.approx(2, rel=1e-6)
 
 
 @pytest.mark.parametrize(

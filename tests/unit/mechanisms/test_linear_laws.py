@@ -35,6 +35,11 @@ def test_sums_take_every_person_with_their_column():
     assert sums(WholeMatrix.of([[2**51, 1], [3, -(2**51)]]), [4095, 1]) == [4095 * 2**51 + 1, 3 * 4095 - 2**51]
 
 
+def test_sums_of_columns_far_below_zero_do_not_wrap_around():
+    """No entry is large, and yet 5000 times the least is beyond 64 bits."""
+    assert sums(WholeMatrix.of([[1, -(2**51)], [0, -7]]), [3, 5000]) == [3 - 5000 * 2**51, -35000]
+
+
 def test_a_step_costs_its_share_of_the_scale():
     assert LAPLACE.rates == (HALF, Fraction(1, 3))
 

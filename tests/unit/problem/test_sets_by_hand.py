@@ -49,6 +49,12 @@ def test_a_listed_difference_counts_with_its_negative_wherever_it_stands(rows):
     assert list(Points(rows).extents) == list(Vector(Points(rows)).extents) == [5, 3, 2]
 
 
+@pytest.mark.parametrize("rows", list(permutations([("1/8", 0, -2), (-5, 0, "1/3"), (4, 0, 1)])))
+def test_the_smallest_listed_difference_says_how_coarse_a_float_may_be(rows):
+    """What nobody moves is not told apart at all."""
+    assert list(Points(rows).smallest) == [Fraction(1, 8), 0, Fraction(1, 3)]
+
+
 @pytest.mark.parametrize("ball", [L1Ball, L2Ball])
 def test_a_ball_lets_each_number_move_by_its_whole_radius(ball):
     assert ball("5/2", 3).extents == (Fraction(5, 2),) * 3

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import mpmath
+import numpy as np
 import pytest
 from scipy.integrate import quad
 
@@ -73,6 +74,34 @@ def test_two_discrete_noises_have_the_delta_of_their_sums(scale, shifts):
         truth = float(sum(max(a * c - grown * b * d, 0) for a, b in first for c, d in second))
     bound = joint_delta([move_of(nw.laws.DiscreteLaplace(F(scale)), F(s)) for s in shifts], F(1, 2))
     assert truth * (1 - 1e-12) <= float(bound) <= truth * (1 + 1e-3)
+
+
+@pytest.mark.parametrize(("std", "shifts"), [(64, (2, 2)), (64, (2, 1)), (32, (2, 1)), (50, (1, 1))])
+@pytest.mark.parametrize("epsilon", ["1/8", "1/32"])
+def test_wide_discrete_gaussian_noises_have_the_delta_of_their_sums(std, shifts, epsilon):
+    """Many whole numbers share a cell of the grid, and where losses meet its points none of them may be lowered."""
+    k = np.arange(-14 * std, 14 * std + 1)
+    line = np.exp(-(k.astype(float) ** 2) / (2 * std**2))
+    line /= line.sum()
+    one, other = ((shift * (2 * k + shift)) / (2 * std**2) for shift in shifts)
+    over = float(F(epsilon)) - one[:, None] - other[None, :]
+    truth = float(line @ np.maximum(0.0, -np.expm1(over)) @ line)
+    bound = joint_delta([move_of(nw.laws.DiscreteGaussian(std), F(s)) for s in shifts], F(epsilon))
+    assert truth * (1 - 1e-9) <= float(bound) <= truth * 1.01
+
+
+@pytest.mark.parametrize(("edge", "shift"), [("1/2", 2), ("1/2", 3), (0, 1), (0, 2)])
+def test_two_tables_have_the_delta_of_their_sums(edge, shift):
+    """The middle of a table and its shift, which may be a cell of its own, has no loss, but its mass counts."""
+    weights, epsilon = [90, 40, 20, 9, 3, 1], "1/2"
+    line = [*reversed(weights[1:] if edge else weights), *weights]
+    moved = line[shift:] + [0] * shift
+    grown = math.exp(float(F(epsilon)))
+    pairs = list(zip(line, moved, strict=True))
+    truth = sum(max(a * c - grown * b * d, 0) for a, b in pairs for c, d in pairs) / sum(line) ** 2
+    move = move_of(nw.laws.Tabulated(1, weights, edge), F(shift))
+    bound = joint_delta([move, move], F(epsilon))
+    assert truth * (1 - 1e-9) <= float(bound) <= truth * 1.01
 
 
 @pytest.mark.parametrize("stds", [(2, 2), (3, 4), (2, 7)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import combinations
 
@@ -18,6 +19,7 @@ from noisewright.problem.geometry import Euclidean
 from noisewright.problem.linear import Linear
 from noisewright.problem.metrics import Hamming, Matrix
 from noisewright.problem.privacy import MetricPrivacy
+from noisewright.proof import metric as metrics
 from noisewright.proof.certify import certify
 from noisewright.sample.certified import Certified, make_certified
 
@@ -90,6 +92,27 @@ def test_elliptical_noise_is_checked_in_its_own_length():
     assert certify(LinearElliptical(query, halves), MetricPrivacy(Hamming(2, 1))).bound == 1
     with pytest.raises(InvalidMechanismError, match="shares"):
         LinearElliptical(query, tuple(Block(b.rows, b.columns, b.rate, b.decode, Fraction(2, 3)) for b in halves))
+
+
+def test_blocks_after_one_without_noise_are_checked_too():
+    """The first question moves for nobody and has no noise; the second costs 8/4 between the two elements."""
+    query = Linear([[5, 5], [0, 8]])
+    still = Block((0,), ((5, 5),), Fraction(1), ((Fraction(1),),), Fraction(0))
+    noisy = Block((1,), ((0, 8),), Fraction(1, 4), ((Fraction(1),),), Fraction(1))
+    for blocks in ((still, noisy), (noisy, still)):
+        assert certify(LinearElliptical(query, blocks), MetricPrivacy(Hamming(2, 2))).bound == 1
+        with pytest.raises(UncertifiedError, match="elements 0 and 1"):
+            certify(LinearElliptical(query, blocks), MetricPrivacy(Hamming(2, "1.999")))
+
+
+def test_the_farthest_pair_is_found_in_whichever_block_it_is(monkeypatch):
+    monkeypatch.setattr(metrics, "_BLOCK_ENTRIES", 30)
+    near = [(x, x * x % 7) for x in range(23)]
+    for place in range(len(near)):
+        points = [(x, y + 1000 * (i == place)) for i, (x, y) in enumerate(near)]
+        truth = max(math.dist(a, b) for a, b in combinations(points, 2))
+        found = metrics.farthest(Euclidean(points))
+        assert Fraction(truth) * (1 - Fraction(1, 10**15)) <= found <= truth * (1 + Fraction(1, 10**9))
 
 
 def test_rounding_an_answer_would_overspend_a_close_pair_and_rounding_columns_does_not():

@@ -113,6 +113,23 @@ def test_whole_numbers_are_released_as_integers():
             drawer_for(mechanism).release(wrong, Replay())
 
 
+def test_whole_numbers_far_below_zero_are_not_rounded_beside_reals():
+    mechanism = PerCoordinate(Vector(Box([1, 1]), integer=(True, False)), (WHOLE, LAPLACE))
+    noise = int(drawer_for(mechanism).release([0, 0.5], Replay(seed=2))[0])
+    for far in (-(2**53) - 101, -(2**60) - 1, 2**60 + 1):
+        found = drawer_for(mechanism).release([far, 0.5], Replay(seed=2)).tolist()
+        assert (type(found[0]), found[0]) == (int, far + noise)
+
+
+def test_multiples_of_a_step_far_below_zero_do_not_wrap_around():
+    """A third and a fifth of such a number fit into 64 bits, it itself does not."""
+    whole = NormShaped(Vector(Box([1, 1]), integer=True), (NormBlock((0, 1), (Fraction(3), Fraction(5)), ONE),))
+    noise, low = drawer_for(whole).release([0, 0], Replay(seed=3)).tolist(), -45 * 2**58
+    for far in ((low, 0), (0, low), (low, -low), (15, low)):
+        wanted = [a + z for a, z in zip(far, noise, strict=True)]
+        assert drawer_for(whole).release(list(far), Replay(seed=3)).tolist() == wanted
+
+
 @pytest.mark.parametrize(
     "wrong",
     [[1.0] * 5, [1.0] * 7, "123456", 3, [[1.0] * 6], [math.nan] * 6, [1e300] * 6, [None] * 6, [True] * 6],
@@ -135,6 +152,22 @@ def test_coarse_floats_of_a_vector_are_refused_by_its_own_moves():
     for wrong in ([0.0, 0.0, 0.0, 2.0**24 + 1], [0.0, 0.0, -(2.0**25), 0.0]):
         with pytest.raises(InvalidAnswerError, match="too large for a float"):
             drawer_for(ball).release(wrong, Replay())
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_numbers_that_share_a_part_are_each_read_by_their_own_smallest_move(place: int):
+    """A float of 2^10 is fine enough for a number that moves by 1, and not for one that moves by 2^-20."""
+    moves: list[Any] = [1, 1]
+    moves[place] = Fraction(1, 2**20)
+    drawer = drawer_for(PerCoordinate(Vector(Box(moves)), (LAPLACE, LAPLACE)))
+    fine, coarse = [2.0**10] * 2, [2.0**10] * 2
+    fine[place] = 2.0**6
+    assert drawer.release(fine, Replay(seed=1)).shape == (2,)
+    for given in (coarse, np.array(coarse)):
+        with pytest.raises(InvalidAnswerError, match="too large for a float"):
+            drawer.release(given, Replay())
+        with pytest.raises(InvalidAnswerError, match="too large for a float"):
+            drawer.release_many([given, fine], Replay())
 
 
 def test_the_noise_of_a_long_vector_has_its_law_and_is_not_shared():

@@ -78,6 +78,17 @@ def test_the_bound_along_a_line_holds_for_all_weights_and_agrees_with_the_progra
         assert exact * (1 - 3e-5) <= found <= exact <= optimum * (1 + 1e-9)
 
 
+def test_two_forms_of_one_length_have_bounds_of_their_own():
+    """Both are kept while the other is asked for; over three cells the nuclear norms are known from their matrices."""
+    exact = {}
+    for form in ("ranges", "prefixes"):
+        values = np.linalg.svd(np.array(getattr(W, form)(3).matrix(), dtype=float), compute_uv=False)
+        exact[form] = float(values.sum() ** 2 / 3)
+    assert exact["ranges"] > 1.5 * exact["prefixes"]
+    for form in ("ranges", "prefixes", "ranges"):
+        assert exact[form] * (1 - 3e-5) <= float(least_line(getattr(W, form)(3)) or 0) <= exact[form] * 1.1
+
+
 def test_only_plain_lines_have_the_bound_of_lines():
     for query in (W.identity(9), W.ranges(9) | W.prefixes(9), W.ranges(3).product(W.ranges(3)), LISTED):
         assert least_line(query) is None

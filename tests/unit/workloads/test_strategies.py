@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -106,6 +107,15 @@ def test_moving_in_a_table_of_attributes_costs_no_more_than_the_farthest_pair(
         assert _reach(strategy) == exact_reach(strategy)
     else:
         assert exact_reach(strategy) < _reach(strategy) < exact_reach(strategy) * Fraction(3, 2)
+
+
+@pytest.mark.parametrize("sizes", [(2, 5), (5, 2), (4, 7, 3), (3, 2, 9, 5)])
+def test_two_cells_are_farthest_apart_where_they_differ_in_what_has_the_fewest_values(sizes: tuple[int, ...]):
+    """Over every choice of the attributes in which they differ, for every set of attributes."""
+    places = range(len(sizes))
+    for axes in (axes for count in places for axes in combinations(places, count + 1)):
+        factors = [(1 - Fraction(1, sizes[i]), -Fraction(1, sizes[i])) for i in axes]
+        assert strategies._least_product(sizes, axes) == min(map(math.prod, product(*factors)))
 
 
 @pytest.mark.parametrize("branching", [2, 3])
