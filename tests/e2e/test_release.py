@@ -32,7 +32,10 @@ REFUSED = {
     "unknown parameter": (("bounds =", "bound ="), "(the nearest is 'bounds')"),
     "unknown keys": (('by = "ward"', 'by = "wards"'), "(the nearest is 'ward')"),
     "unknown amount": (("epsilon = 10\n", "epsilom = 10\n"), "(the nearest is 'epsilon')"),
-    "unknown type": (('"number"', '"numbr"'), "give one of number, integer, date, time, instant, text"),
+    "unknown type": (
+        ('"number"', '"numbr"'),
+        "give one of number, integer, date, time, instant, text, decimal point, decimal comma",
+    ),
     "no TOML": (("[privacy]", "[privacy"), "visits.toml is no TOML"),
     "a missing parameter": (("bounds = [0, 100]\n", ""), "bounds is missing"),
     "a budget of two kinds": (("{ epsilon = 30 }", "{ epsilon = 1, rho = 1 }"), "budget says epsilon, rho"),

@@ -42,6 +42,7 @@ SAME: dict[str, Callable[[Any], Any]] = {
     "to single": lambda t: t.f.cast("float32"),
     "text to number": lambda t: t.t.cast("float64"),
     "text to whole": lambda t: t.t.cast("int32"),
+    "text to number with commas": lambda t: t.t.translate(",.", ".,").cast("float64"),
     "text to day": lambda t: t.t.cast("date").year() * 400 + t.t.cast("date").day(),
     "text to time": lambda t: t.t.cast("timestamp").hour() + t.t.cast("timestamp").year(),
     "truth": lambda t: t.b.cast("int64") + t.w.cast("boolean").cast("int8"),
@@ -75,13 +76,21 @@ REFUSED: dict[str, tuple[set[str], Callable[[Any], Any]]] = {
 }
 """What some engines refuse, and the others do as DuckDB does."""
 DAYS = ["2024-02-29", "2023-02-29", "1900-02-29", "2000-02-29", "2024-04-31", "0001-01-01", "2024-12-31T23:59:59.5"]
+DAYS += [
+    "2024-02-29 23:59:59.123456789+05:30",
+    " 2024-03-01T00:00Z ",
+    "2023-02-29 10:30",
+    "2024-03-01 24:00",
+    "2024-03-01 1",
+]
+COMMAS = ["1,5", "-12,25", "1.234,56", "1,234.5", ",5", "7"]
 ROWS = [
     {
         "id": place,
         "f": f,
         "g": EXTREME[place * 7 % len(EXTREME)],
         "w": WHOLES[place % len(WHOLES)],
-        "t": [*TEXTS, *DAYS][place % (len(TEXTS) + len(DAYS))],
+        "t": [*TEXTS, *DAYS, *COMMAS][place % (len(TEXTS) + len(DAYS) + len(COMMAS))],
         "b": [True, False, None][place % 3],
         "day": [None, 0, 20_000, 2**31 - 1][place % 4],
         "at": [None, 0, 1_774_746_000_000_000, 2**63 - 1][place % 4],
@@ -113,6 +122,19 @@ def test_functions_of_a_row_are_the_same(pair: tuple[Any, Any], name: str):
     wanted, found = (results(table, SAME[name]) for table in pair)
     assert found == wanted
     assert any(value is not None for value in found)
+
+
+@pytest.mark.parametrize(
+    "lists", [("ab", "c"), ("aa", "bc"), ("", ""), ("'", "x"), ("\\", "x"), ("ä", "a"), ("a", None)]
+)
+def test_letters_become_others_only_by_two_lists_that_every_engine_reads_alike(
+    pair: tuple[Any, Any], lists: tuple[str, str | None]
+):
+    first, second = lists
+    with pytest.raises(nw.errors.NotPersonLocalError, match="two lists of ASCII letters"):
+        nw.Dataset(pair[1], "id", name="x").mutate(
+            z=lambda t: t.t.translate(first, t.t if second is None else second).length()
+        )
 
 
 @pytest.mark.parametrize("name", REFUSED)

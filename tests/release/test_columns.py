@@ -325,3 +325,20 @@ def test_a_database_that_was_attached_by_a_relative_path_stays_the_file_that_it_
             data.plan(nw.count(by=nw.keys("ward", "../a/clinic.duckdb::visits")), privacy=nw.PureDP(1))
         data.plan(nw.count(by=nw.keys("ward", "clinic.duckdb::visits")), privacy=nw.PureDP(1))
     backend.disconnect()
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1,5", 1.5),
+        (" -12,25 ", -12.25),
+        ("7", 7.0),
+        ("1.5", None),
+        ("1.234,5", None),
+        ("1,5,5", None),
+        ("1,5e2", 150.0),
+    ],
+)
+def test_a_point_is_no_decimal_comma(text: str, number: float | None):
+    data = nw.Dataset(pa.table({"id": [1], "x": [text]}), "id", name="x", types={"x": "decimal comma"})
+    assert data._source.engine.fetch(data._table.select("x")).to_pydict()["x"] == [number]

@@ -193,7 +193,7 @@ def test_a_plan_says_what_it_will_do(tmp_path: Path):
     shown = str(dataset(tmp_path).plan(*QUESTIONS, privacy=nw.PureDP(1)))
     for words in ("nothing is spent yet", "95 % within", "plain Laplace", "there remains: 3", "clamping bias"):
         assert words in shown
-    gaussian = str(dataset(tmp_path).plan(nw.count(), privacy=nw.ApproxDP(1, "1e-6")))
+    gaussian = str(nw.Dataset(frame(), "id", name="x").plan(nw.count(), privacy=nw.ApproxDP(1, "1e-6")))
     assert "plain Gaussian" in gaussian
     assert "<table>" in dataset(tmp_path).plan(nw.count(), privacy=nw.PureDP(1))._repr_html_()
 
@@ -228,10 +228,26 @@ def test_joint_noise_beats_plain_laplace_for_three_outputs():
 
 
 @pytest.mark.parametrize(
+    "privacy",
+    [nw.ApproxDP(1, "1e-6"), nw.ZeroConcentratedDP("0.1"), nw.RenyiDP(4, 1)],
+    ids=lambda one: type(one).__name__,
+)
+def test_what_a_budget_can_never_add_is_refused_by_the_plan(tmp_path: Path, privacy: Any):
+    with pytest.raises(nw.errors.InvalidPrivacyError, match=r"pure.* cannot add releases under"):
+        dataset(tmp_path).plan(nw.count(), privacy=privacy)
+    (tmp_path / "large").mkdir()
+    plan = dataset(tmp_path / "large", nw.ApproxDP(10, "1e-3")).plan(nw.count(), privacy=privacy)
+    plan.save(tmp_path / "plan.json")
+    with pytest.raises(nw.errors.InvalidPrivacyError, match=r"pure.* cannot add releases under"):
+        dataset(tmp_path).load_plan(tmp_path / "plan.json")
+
+
+@pytest.mark.parametrize(
     ("questions", "privacy", "words"),
     [
         ([nw.mean("agee", bounds=(0, 1))], nw.PureDP(1), "there is no column 'agee'; there are 'age'"),
-        ([nw.mean("ward", bounds=(0, 1)), nw.mean("when", bounds=(0, 1))], nw.PureDP(1), "'when' holds timestamp"),
+        ([nw.mean("ward", bounds=(0, 1))], nw.PureDP(1), "'ward' holds text, and the question needs numbers"),
+        ([nw.mean("when", bounds=(0, 1))], nw.PureDP(1), "'when' holds timestamp"),
         ([nw.count(by=nw.keys("ward", [1]))], nw.PureDP(1), "the keys of 'ward' are integer, but"),
         ([nw.count(by=nw.keys("wards", ["A"]))], nw.PureDP(1), "there is no column 'wards'"),
         ([nw.count(), nw.count()], nw.PureDP(1), "two questions are called 'count'"),

@@ -38,6 +38,10 @@ def frame(count: int = 300) -> pd.DataFrame:
     )
 
 
+LARGE = ApproxDP(20, "1e-3")
+"""A budget that adds releases of every kind."""
+
+
 def dataset(folder: Path, budget: Any = None, **more: Any) -> nw.Dataset:
     return nw.Dataset(
         frame(),
@@ -264,7 +268,7 @@ TOTALS: dict[str, tuple[tuple[Any, Any], Any]] = {
 def test_budgets_of_one_kind_add_up(tmp_path: Path, kind: str):
     amounts, total = TOTALS[kind]
     questions = [nw.count(by=WARDS), nw.ask.persons()]
-    plan = dataset(tmp_path).plan(*questions, budgets=dict(zip(("count", "persons"), amounts, strict=True)))
+    plan = dataset(tmp_path, LARGE).plan(*questions, budgets=dict(zip(("count", "persons"), amounts, strict=True)))
     assert plan.privacy == total
     loaded = nw.Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
     assert loaded.key == plan.key
@@ -273,7 +277,7 @@ def test_budgets_of_one_kind_add_up(tmp_path: Path, kind: str):
 def test_deltas_and_epsilons_of_every_draw_are_added_up(tmp_path: Path):
     """Basic composition counts each draw that one person can change: here two wards, and one number in all."""
     amounts = {"count": ApproxDP("1/2", "1e-6"), "persons": ApproxDP("1/2", "1e-6")}
-    plan = dataset(tmp_path).plan(nw.count(by=WARDS), nw.ask.persons(), budgets=amounts)
+    plan = dataset(tmp_path, LARGE).plan(nw.count(by=WARDS), nw.ask.persons(), budgets=amounts)
     price_within(plan.blocks, plan.layout, ApproxDP(1, "2e-6"))
     for less in (ApproxDP("8/10", "2e-6"), ApproxDP(1, "16e-7")):
         with pytest.raises(nw.errors.UncertifiedError, match="not proven to keep"):
@@ -285,7 +289,7 @@ def test_deltas_and_epsilons_of_every_draw_are_added_up(tmp_path: Path):
 def test_a_concentration_that_holds_but_for_a_delta_keeps_no_concentrated_requirement(tmp_path: Path):
     """Noise that ends gives somebody away for sure, once in a while: no rho pays for that, however large."""
     amounts = {"count": ApproxDP("1/2", "1e-6"), "persons": ApproxDP("1/2", "1e-6")}
-    plan = dataset(tmp_path).plan(nw.count(by=WARDS), nw.ask.persons(), budgets=amounts)
+    plan = dataset(tmp_path, LARGE).plan(nw.count(by=WARDS), nw.ask.persons(), budgets=amounts)
     rho, delta = plan.price.costs().concentrated()
     assert rho < 1
     assert delta > 0

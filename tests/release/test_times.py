@@ -24,6 +24,27 @@ def lengths(bins: TimeBins) -> list[float]:
     return [(b - a) / 3600 for a, b in pairwise(bins.edges)]
 
 
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("2024-02-29", "2024-02-29"),
+        ("2024-02-29 23:59", "2024-02-29"),
+        (" 2024-02-29T23:59:59.999999999 ", "2024-02-29"),
+        ("2024-02-29T23:59:59-11:00", "2024-02-29"),
+        ("2024-02-29 00:00Z", "2024-02-29"),
+        ("2023-02-29 10:00", None),
+        ("2024-02-29 24:00", None),
+        ("2024-02-29 10", None),
+        ("2024-02-29x", None),
+    ],
+)
+def test_a_date_reads_the_day_that_is_written_whatever_stands_behind_it(text: str, day: str | None):
+    table = pa.table({"id": [1], "when": [text]})
+    data = nw.Dataset(table, "id", name="x", types={"when": "date"})
+    found = data._source.engine.fetch(data._table.select("when")).to_pydict()["when"]
+    assert [one and one.isoformat() for one in found] == [day]
+
+
 def test_days_have_as_many_hours_as_the_clock_of_the_place_says():
     assert lengths(TimeBins("v", "day", "2026-03-28", "2026-03-31", "Europe/Berlin")) == [24, 23, 24]
     assert lengths(TimeBins("v", "day", "2026-10-24", "2026-10-27", "Europe/Berlin")) == [24, 25, 24]

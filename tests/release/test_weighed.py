@@ -157,8 +157,8 @@ def test_limits_and_ledgers_that_do_not_fit_are_refused_before_the_charge(tmp_pa
     with pytest.raises(nw.errors.InvalidQueryError, match="groups_per_person=1"):
         dataset(tmp_path, groups_per_person=2).plan(EAST, privacy=PRIVACY)
     other = dataset(tmp_path, budget=nw.PureDP(3), ledger=tmp_path / "pure.ledger")
-    with pytest.raises(nw.errors.InvalidInputError, match="nothing was charged"):
-        other.plan(EAST, privacy=PRIVACY).release()
+    with pytest.raises(nw.errors.InvalidPrivacyError, match="cannot add releases under metric privacy"):
+        other.plan(EAST, privacy=PRIVACY)
     assert other.ledger is not None
     assert other.ledger.spent == 0
 

@@ -80,6 +80,12 @@ def _whose(account: Account) -> str:
     return f"the sub-budget {account.name!r}" if account.name else "the ledger"
 
 
+def granted(account: Account, cost: ChargeCost) -> bool:
+    """Whether at least one rule of an account would hold with a charge."""
+    cost.require(account)
+    return bool(account.budget.holding(account.state.charged(cost.to(account.budget), None).totals))
+
+
 def decide(
     accounts: Sequence[Account], cost: ChargeCost, facts: Mapping[str, Any], time: str
 ) -> tuple[Account | None, dict[str, Any]]:

@@ -13,7 +13,7 @@ from noisewright.ledger import checkpoints
 from noisewright.ledger.chain import Head, Row, damaged
 from noisewright.ledger.charge import Charge
 from noisewright.ledger.checking import Verified, verified
-from noisewright.ledger.costed import accepted, certificate_of, neighbours_of, question_of, require_readable
+from noisewright.ledger.costed import Costed, accepted, certificate_of, neighbours_of, question_of, require_readable
 from noisewright.ledger.deciding import (
     ChargeCost,
     budget_of,
@@ -24,6 +24,7 @@ from noisewright.ledger.deciding import (
     closed,
     created,
     decide,
+    granted,
     noted,
     raised,
     state_in,
@@ -143,7 +144,7 @@ class Ledger(Reported):
         answer counts for whoever draws the same (`idempotence`).
         """
         given, label = accepted(costed), checked_label(reason)
-        cost = ChargeCost(given.costs(), neighbours_of(given))
+        cost = _cost_of(given)
         facts = {"label": label, "question": question_of(given), "certificate": certificate_of(given)}
         facts |= {} if undrawn is None else {"undrawn": checked_digest(undrawn)}
         # Proofs are done before the lock is taken; what they are asked for depends on the budget alone.
@@ -164,6 +165,17 @@ class Ledger(Reported):
         if refused is not None:
             raise exceeded(refused, cost.to(refused.budget), min(each.largest_epsilon() for each in accounts))
         return Charge(row.place, row.digest, label, tuple(content["rules"][self._account]), self._note)
+
+    def require_affordable(self, costed: Any) -> None:
+        """Refuse, as `charge` would now, and write nothing: for who plans. Others may charge in between.
+
+        Raises BudgetExceeded if no rule would hold with it, UncertifiedError for what has no cost that the ledger's
+        rules can add, InvalidInputError for neighbours of another kind, LedgerClosedError.
+        """
+        cost, accounts = _cost_of(accepted(costed)), self._all_now()
+        refusing = next((one for one in accounts if not granted(one, cost)), None)
+        if refusing is not None:
+            raise exceeded(refusing, cost.to(refusing.budget), min(each.largest_epsilon() for each in accounts))
 
     def release(self, certified: Any, answer: Any, *, reason: str, entropy: Entropy | None = None) -> Any:
         """One private answer of a certified mechanism: charged durably, then drawn, then written beside the charge.
@@ -304,6 +316,10 @@ class Ledger(Reported):
             row = Row.after(transaction.last().head, self._account, facts)
             transaction.append(row)
         return row.place
+
+
+def _cost_of(given: Costed) -> ChargeCost:
+    return ChargeCost(given.costs(), neighbours_of(given))
 
 
 def _found_again(url: str, account: str) -> Ledger:

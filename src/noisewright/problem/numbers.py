@@ -80,7 +80,8 @@ def whole_number(value: Any, name: str) -> int:
     value = _unboxed(value)
     if not isinstance(value, bool) and isinstance(value, numbers.Integral):
         return int(value)
-    raise InvalidNumberError(f"{name} is {value!r}; give a whole number such as 3.", given=value)
+    shown = str(value) if isinstance(value, Decimal | Fraction) else repr(value)
+    raise InvalidNumberError(f"{name} is {shown}; give a whole number such as 3.", given=value)
 
 
 def show(value: Fraction) -> str:

@@ -26,6 +26,7 @@ from noisewright.sample.entropy import SystemEntropy
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
+    from noisewright.problem.errors import NoisewrightError
     from noisewright.problem.privacy import Notion
     from noisewright.problem.utilities import Utility
     from noisewright.release.ask.question import Question
@@ -296,6 +297,15 @@ class Dataset:
             refuse_stale=refuse_stale,
         )
 
+    def refusal(self, plan: Plan) -> NoisewrightError | None:
+        """Why the ledger would refuse a release of a plan now; None if it would not, or if nothing would be spent.
+
+        Raises for a plan that it can never add, whatever remains.
+        """
+        from noisewright.release.run.idempotence import refusal_of
+
+        return None if self._ledger is None else refusal_of(plan, self._ledger)
+
     def selfcheck(self, plan: Plan, persons: int = 20) -> str:
         """Try the sensitivity of a plan on the real table; `plan.selfcheck()` says what that is."""
         return self._checked.selfcheck(plan.layout, persons)
@@ -304,6 +314,13 @@ class Dataset:
     def frame(self) -> str:
         """In which kind of frame answers are given."""
         return self._source.frame
+
+    @property
+    def read_as(self) -> dict[str, str]:
+        """What columns of text are read as, in words with an example."""
+        from noisewright.release.table.sources import READ_AS
+
+        return {name: READ_AS[kind] for name, kind in (self._source.types or {}).items() if kind in READ_AS}
 
     def describe(self) -> dict[str, Any]:
         """What it is, as plain data: everything about it that is public, and nothing of its content."""

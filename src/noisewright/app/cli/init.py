@@ -97,7 +97,7 @@ def _types(columns: dict[str, str], unit: str | None, texts: bool) -> list[str]:
         return []
     return [
         "# A CSV file holds text. Say how columns are read, or leave them out:",
-        '# "number", "integer", "date", "time" or "instant".',
+        '# "number", "decimal comma" (1,5), "integer", "date", "time" or "instant".',
         "[dataset.types]",
         *(f'# {quoted(name)} = ""' for name in columns if name != unit),
         "",

@@ -70,6 +70,8 @@ def plan(
     if report is not None:
         found.report(report)
         remark(f"The report is in {report}.")
+    if json and (refused := found.refusal) is not None:
+        remark(f"A release would be refused: {refused}")
 
 
 def release(

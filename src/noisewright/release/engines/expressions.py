@@ -24,6 +24,7 @@ NUMBER_GRAMMAR = r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[01
 WHOLE_GRAMMAR = r"[+-]?[0-9]{1,18}"
 DAY_GRAMMAR = r"([1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-[0-9]{2}-[0-9]{2}"
 _MINUTES, _SECONDS = r"[ T]([01][0-9]|2[0-3]):[0-5][0-9]", r":[0-5][0-9](\.[0-9]{1,6})?"
+_SECONDS_AND_MORE = r":[0-5][0-9](\.[0-9]{1,9})?"
 _ZONE = "(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])"
 _DENSE = 4
 """A list of whole numbers is asked for by its ends where it has at least one of so many between them."""
@@ -37,8 +38,11 @@ class Expressions(ABC):
     """Texts that the engine makes a day of, or NULL, whichever of them they are."""
 
     @abstractmethod
-    def of_text(self, text: ir.StringValue, grammar: str, kind: str) -> ir.Value:
-        """A value of a kind from text that fits a grammar (spaces around it allowed), NULL from any other."""
+    def of_text(self, text: ir.StringValue, grammar: str, kind: str, length: int | None = None) -> ir.Value:
+        """A value of a kind from text that fits a grammar (spaces around it allowed), NULL from any other.
+
+        With a `length`, so many first letters say which; the others have only to fit.
+        """
 
     def number_of_text(self, text: ir.StringValue) -> ir.Value:
         """By the grammar its size is between 1e-240 and 1e240, so that the double of it is neither infinite nor 0."""
@@ -49,8 +53,9 @@ class Expressions(ABC):
         return self.of_text(text, WHOLE_GRAMMAR, "int64")
 
     def date_of_text(self, text: ir.StringValue) -> ir.Value:
-        """Four digits of a year from 1 on."""
-        return self.of_text(text, self.day_grammar, "date")
+        """Four digits of a year from 1 on; of a time the day on which it is written, whatever its zone."""
+        grammar = f"{self.day_grammar}({_MINUTES}({_SECONDS_AND_MORE})?{_ZONE}?)?"
+        return self.of_text(text, grammar, "date", len("2026-01-31"))
 
     def time_of_text(self, text: ir.StringValue) -> ir.Value:
         """A day, hours and minutes, and maybe seconds."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from noisewright.door import Reported
 from noisewright.drawing.tables import html_table, text_table
 from noisewright.ledger.costed import certificate_of
-from noisewright.problem.errors import InvalidInputError, MechanismFileError
+from noisewright.problem.errors import InvalidInputError, MechanismFileError, NoisewrightError
 from noisewright.problem.matrices import Unchanging
 from noisewright.problem.numbers import Number, parameter, show
 from noisewright.problem.privacy import REQUIREMENTS
@@ -53,6 +53,10 @@ class Releasing(Protocol):
     def ledger(self) -> Ledger | None:
         """The ledger that releases are charged to."""
 
+    @property
+    def read_as(self) -> Mapping[str, str]:
+        """What columns of text are read as, in words with an example."""
+
     def describe(self) -> dict[str, Any]:
         """What it is, as plain data."""
 
@@ -76,6 +80,9 @@ class Releasing(Protocol):
         refuse_stale: bool,
     ) -> Any:
         """The answers of a plan that was made for it."""
+
+    def refusal(self, plan: Plan) -> NoisewrightError | None:
+        """Why its ledger would refuse a plan now, if it would; raises for one that it can never add."""
 
     def selfcheck(self, plan: Plan, persons: int) -> str:
         """Whether the sensitivity of a plan held for some persons."""
@@ -164,6 +171,11 @@ class Plan(Reported, Unchanging):
     def remarks(self) -> list[str]:
         """What is to be known of answers that are computed from several numbers, in sentences."""
         return list(dict.fromkeys(question.remark for question in self.questions if question.remark))
+
+    @property
+    def refusal(self) -> NoisewrightError | None:
+        """Why its ledger would refuse a release now; None if it would not, or if nothing would be spent."""
+        return None if self.dataset is None else self.dataset.refusal(self)
 
     def __str__(self) -> str:
         return "\n".join([*_head(self), "", text_table(*_table(self)), "", *_foot(self)])
@@ -266,7 +278,20 @@ def planned(
     weights: Mapping[str, Number],
     wanted: Wanted,
 ) -> Plan:
-    """Design the noise for questions about a dataset; only its schema is looked at."""
+    """Design the noise for questions about a dataset; only its schema is looked at, and what its ledger can add."""
+    plan = _planned(dataset, questions, privacy, utility, weights, wanted)
+    dataset.refusal(plan)
+    return plan
+
+
+def _planned(
+    dataset: Releasing,
+    questions: Sequence[Question],
+    privacy: Notion | None,
+    utility: Utility,
+    weights: Mapping[str, Number],
+    wanted: Wanted,
+) -> Plan:
     dataset.require_public_keys([question for question in questions if question in QUESTIONS])
     layout = layout_of(questions, dataset.limits)
     _require_known(weights, questions)
@@ -315,6 +340,7 @@ def bound(plan: Plan, dataset: Releasing) -> Plan:
         )
     dataset.require_public_keys(plan.questions)
     dataset.require_answerable(plan.layout)
+    dataset.refusal(plan)
     return replace(plan, dataset=dataset)
 
 
@@ -374,7 +400,15 @@ def _head(plan: Plan) -> list[str]:
         f"Plan for {about['name']}{version}; nothing is spent yet",
         f"Protects: all rows with one value of {about['unit']}, of which count at most {most}",
         f"Privacy:  {plan.privacy} for all outputs together",
+        *_reading(plan),
     ]
+
+
+def _reading(plan: Plan) -> list[str]:
+    """How texts are read, where any are."""
+    read = {} if plan.dataset is None else plan.dataset.read_as
+    told = ", ".join(f"{column} as {kind}" for column, kind in read.items())
+    return [f"Reads:    {told}; a text that is none counts as missing"] if told else []
 
 
 def _table(plan: Plan) -> tuple[list[str], list[list[str]]]:
@@ -418,7 +452,11 @@ def _remains(plan: Plan) -> list[str]:
         if isinstance(now, Fraction)
         else "; ".join(f"{rule}: {show(used)} of {show(limit)} used" for rule, (used, limit) in now.items())
     )
-    return [f"Cost: {plan.privacy}. Before the release there remains: {left}."]
+    refused = plan.refusal
+    return [
+        f"Cost: {plan.privacy}. Before the release there remains: {left}.",
+        *([] if refused is None else [f"A release would be refused: {refused}"]),
+    ]
 
 
 def _number(value: float) -> str:

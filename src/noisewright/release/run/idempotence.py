@@ -14,7 +14,15 @@ from typing import Any
 from noisewright.ledger.charge import Charge
 from noisewright.ledger.idempotence import DRAWN, FAILED, UNDRAWN, Same, Seen
 from noisewright.ledger.ledger import Ledger
-from noisewright.problem.errors import InvalidInputError
+from noisewright.problem.errors import (
+    BudgetExceeded,
+    InvalidInputError,
+    InvalidPrivacyError,
+    LedgerClosedError,
+    NoisewrightError,
+    UncertifiedError,
+)
+from noisewright.problem.privacy import PureDP
 from noisewright.problem.records import digest
 from noisewright.release.plan.layout import Layout, Numbers
 from noisewright.release.plan.plan import Plan
@@ -115,6 +123,31 @@ def stored(seen: Seen) -> Kept | None:
             "the stored answer of this plan was too long to be kept whole; release(fresh=True) draws and charges again."
         )
     return seen.answer
+
+
+def refusal_of(plan: Plan, ledger: Ledger) -> NoisewrightError | None:
+    """Why a ledger would refuse a plan now; None if it would not, or if its answers are stored.
+
+    Raises for a plan that it can never add, whatever remains.
+    """
+    budget = ledger.budget
+    try:
+        if isinstance(budget, PureDP) and not isinstance(plan.privacy, PureDP):
+            raise _never(plan, budget)
+        ledger.require_affordable(plan.price)
+    except (BudgetExceeded, LedgerClosedError) as error:
+        return None if same_of(plan, ledger).look().answer is not None else error
+    except UncertifiedError:
+        raise _never(plan, budget) from None
+    return None
+
+
+def _never(plan: Plan, budget: object) -> InvalidPrivacyError:
+    return InvalidPrivacyError(
+        f"the budget is {budget}, which cannot add releases under {plan.privacy}; give what it adds, such as the same"
+        " kind of guarantee, or keep another budget. Nothing was spent.",
+        privacy=plan.privacy,
+    )
 
 
 def drawn_on(ledger: Ledger, place: int) -> datetime:

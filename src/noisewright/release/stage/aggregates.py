@@ -73,7 +73,13 @@ class OfColumn(Aggregate):
     def require(self, table: ir.Table) -> None:
         require_column(table, self.column)
         kind = table[self.column].type()
-        if not (kind.is_numeric() or kind.is_boolean() or kind.is_string()):
+        if kind.is_string():
+            raise InvalidTableError(
+                f"{self.column!r} holds text, and the question needs numbers; say how it is read, with"
+                f' types={{"{self.column}": "number"}} or "integer", or ask about another column.',
+                column=self.column,
+            )
+        if not (kind.is_numeric() or kind.is_boolean()):
             raise InvalidTableError(
                 f"{self.column!r} holds {kind}, and the question needs numbers; derive a column of numbers with"
                 " dataset.mutate(...), such as the year of a date.",

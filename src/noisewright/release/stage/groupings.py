@@ -50,7 +50,9 @@ class Bins(Record):
         """Why a column of this type (of Ibis) has no such bins; None if it has."""
         if kind.is_date() or kind.is_timestamp():
             return f'it holds {kind}; give every="month" and so on, with start and end, instead of edges'
-        fits = kind.is_numeric() or kind.is_boolean() or kind.is_string()
+        if kind.is_string():
+            return f'it holds text; say how it is read, with types={{"{self.column}": "number"}} or "integer"'
+        fits = kind.is_numeric() or kind.is_boolean()
         return None if fits else f"it holds {kind}, and the question needs numbers"
 
     @property

@@ -24,6 +24,16 @@ from noisewright.release.table.person_local import Base
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
+READ_AS = {
+    "number": "a number (1.5)",
+    "decimal point": "a number (1.5)",
+    "decimal comma": "a number (1,5)",
+    "integer": "an integer (15)",
+    "date": "a date (2026-01-31)",
+    "time": "a time (2026-01-31 10:30)",
+    "instant": "an instant (2026-01-31T10:30:00+01:00)",
+}
+"""What a text is read as, with an example, by the name of the type."""
 _TYPES = {
     "number": "float64",
     "integer": "int64",
@@ -31,6 +41,8 @@ _TYPES = {
     "time": "timestamp(6)",
     "instant": "timestamp('UTC', 6)",
     "text": "string",
+    "decimal point": "float64",
+    "decimal comma": "float64",
 }
 
 
@@ -51,6 +63,8 @@ class Source:
 
     joined: tuple[tuple[str, str | None], ...] = ()
     """Name and version of the private datasets that were joined to it."""
+    unsure_decimals: bool = False
+    """Whether its numbers may well be written with commas: a CSV file whose columns are separated by semicolons."""
     modified_is_public: bool = False
     """Whether the owner declared that everybody may know when its files were written last."""
 
@@ -139,8 +153,16 @@ class Source:
                     " file. Leave it out.",
                     column=column,
                 )
+            if kind == "number" and self.unsure_decimals:
+                raise InvalidTableError(
+                    f"{column!r} may have decimal commas: the header of the file separates columns by semicolons, as is"
+                    f' done there. Say which: types={{"{column}": "decimal comma"}} reads 1,5 and "decimal point" 1.5;'
+                    " no value was looked at.",
+                    column=column,
+                )
             # A cast of text is compiled by our own grammar when the query is checked.
-            changed[column] = held.cast(_TYPES[kind])
+            plain = held.translate(",.", ".,") if kind == "decimal comma" else held
+            changed[column] = plain.cast(_TYPES[kind])
         if not changed:
             return self
         # Declared types are how the table is read: the unit is what they make of its text.
@@ -161,7 +183,11 @@ def open_source(
     bases = {leaf: _base(found.engine, leaf, None if public else unit) for leaf in leaves}
     views = tuple(leaf.name for leaf in leaves) if found.made else () if public else local_views
     origin = None if found.origin is None else (found.origin, unit)
-    opened = Source(found.engine, found.table, bases, found.name, found.frame, origin, views=views)
+    opened = Source(
+        *(found.engine, found.table, bases, found.name, found.frame, origin),
+        views=views,
+        unsure_decimals=found.unsure_decimals,
+    )
     if not public and not found.made:
         guarded(opened.engine, opened.require_sound_tables, spent=NOTHING_SPENT)
     return opened

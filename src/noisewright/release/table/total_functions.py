@@ -24,6 +24,7 @@ from noisewright.release.table.kinds import COARSE, constant, hides_nanoseconds,
 _WHOLE_LIMIT = 9.0e15
 _LONGEST = 10**6
 _LARGEST_POWER = 8
+_ESCAPED = set("\\'\"")
 
 TOTAL: dict[type, str] = {
     **dict.fromkeys((ops.Field, ops.Literal, ops.Alias), "reads what is there"),
@@ -37,6 +38,7 @@ TOTAL: dict[type, str] = {
     **dict.fromkeys((ops.Lowercase, ops.Uppercase, ops.Strip, ops.LStrip, ops.RStrip), "maps any text to text"),
     **dict.fromkeys((ops.StringLength, ops.StartsWith, ops.EndsWith, ops.StringContains), "is defined for any text"),
     **dict.fromkeys((ops.Substring, ops.StringConcat), "is defined for any text; ends outside of it give less"),
+    ops.Translate: "each letter becomes another one, of two lists that are written down",
     **dict.fromkeys((ops.ExtractYear, ops.ExtractMonth, ops.ExtractDay, ops.ExtractQuarter), "NULL for infinite days"),
     **dict.fromkeys((ops.ExtractHour, ops.ExtractMinute, ops.DayOfWeekIndex), "NULL for infinite times"),
     **dict.fromkeys(
@@ -301,6 +303,23 @@ def _substring(node: ops.Node, given: Mapping[str, ops.Node], engine: Engine) ->
     return node.__recreate__(dict(given))
 
 
+def _translated(node: ops.Node, given: Mapping[str, ops.Node], engine: Engine) -> Any:
+    first, second = (_letters(given[name]) for name in ("from_str", "to_str"))
+    if not first or len(first) != len(second) or len(set(first)) < len(first):
+        raise refused(
+            node, "which letter becomes which is written down, in two lists of ASCII letters, each as long as the other"
+        )
+    return node.__recreate__(dict(given))
+
+
+def _letters(value: ops.Node) -> str:
+    """ASCII letters that are written down and that no engine escapes; empty for anything else."""
+    text = value.value if isinstance(value, ops.Literal) else None
+    if not isinstance(text, str) or not text.isascii() or not text.isprintable() or _ESCAPED & set(text):
+        return ""
+    return text
+
+
 def _of_a_day(node: ops.Node, given: Mapping[str, ops.Node], engine: Engine) -> Any:
     held = given["arg"].dtype
     if is_coarse(given["arg"]) or (not held.is_date() and not (held.is_timestamp() and held.timezone is None)):
@@ -323,6 +342,7 @@ _RULES: dict[type, Callable[[Any, Mapping[str, Any], Engine], Any]] = {
     **dict.fromkeys((ops.Floor, ops.Ceil, ops.Round), _rounding),
     **dict.fromkeys((ops.Cast, ops.TryCast), _cast),
     ops.Substring: _substring,
+    ops.Translate: _translated,
     **dict.fromkeys((ops.ExtractYear, ops.ExtractMonth, ops.ExtractDay, ops.ExtractQuarter), _of_a_day),
     **dict.fromkeys((ops.ExtractHour, ops.ExtractMinute, ops.DayOfWeekIndex, ops.Date), _of_a_day),
 }

@@ -146,7 +146,9 @@ class DuckDB(Expressions):
             source = files_of(source)
         engine = beside if isinstance(beside, DuckDB) else cls.in_memory()
         if isinstance(source, Files):
-            return Opened(engine, engine.files(source), source.given, origin=source, made=True)
+            commas = reading.separator_of(source) == ";"
+            found = engine.files(source)
+            return Opened(engine, found, source.given, origin=source, made=True, unsure_decimals=commas)
         kind, table = engine.frame(source, public=public)
         return Opened(engine, table, frame=kind, origin=source, made=True)
 
@@ -177,7 +179,7 @@ class DuckDB(Expressions):
         kinds = {Path(one).suffix.lower() for one in files.paths}
         if kinds == {".parquet"}:
             return self.parquet(files)
-        if kinds <= {".csv", ".tsv", ".txt"}:
+        if kinds <= reading.TEXTS:
             return self.csv(files, *header(files.absolute))
         raise InvalidTableError(f"{files.given} is no .csv, .tsv or .parquet file, and no path.duckdb::table.")
 
@@ -261,9 +263,10 @@ class DuckDB(Expressions):
             f" {', '.join(sorted(map(str, data.schema.types)))}; cast that column, or leave it out."
         )
 
-    def of_text(self, text: ir.StringValue, grammar: str, kind: str) -> ir.Value:
+    def of_text(self, text: ir.StringValue, grammar: str, kind: str, length: int | None = None) -> ir.Value:
         plain = text.strip()
-        return functions.fits(plain, grammar).ifelse(plain, ibis.null("string")).try_cast(kind)
+        said = plain if length is None else plain.left(length)
+        return functions.fits(plain, grammar).ifelse(said, ibis.null("string")).try_cast(kind)
 
     def cast(self, value: ir.Value, to: str | dt.DataType) -> ir.Value:
         whole = value.type().is_floating() and ibis.dtype(to).is_signed_integer()

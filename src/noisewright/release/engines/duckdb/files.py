@@ -21,6 +21,8 @@ from noisewright.release.table.names import folded
 _LONGEST_HEADER = 10**6
 _SEPARATORS = ",;\t|"
 _STARS = "*?["
+TEXTS = frozenset({".csv", ".tsv", ".txt"})
+"""The endings of files that are read as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,11 @@ def header(paths: list[str]) -> tuple[list[str], str]:
     if not names or not all(names) or len(set(map(folded, names))) < len(names):
         raise InvalidTableError(f"the header of {paths[0]} must name every column once; it is {lines[0][:200]!r}.")
     return names, separator
+
+
+def separator_of(files: Files) -> str | None:
+    """What separates the columns of CSV files; None for other files."""
+    return header(files.absolute)[1] if {Path(one).suffix.lower() for one in files.paths} <= TEXTS else None
 
 
 _MISSING = ("__HIVE_DEFAULT_PARTITION__", "NULL")

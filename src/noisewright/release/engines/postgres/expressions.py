@@ -80,10 +80,11 @@ class PostgresExpressions(Expressions):
 
     day_grammar = _DAY
 
-    def of_text(self, text: ir.StringValue, grammar: str, kind: str) -> ir.Value:
+    def of_text(self, text: ir.StringValue, grammar: str, kind: str, length: int | None = None) -> ir.Value:
         # A cast of what does not fit would fail: no day that is none is handed on to it.
         plain = text.cast("string").strip()
-        return _matches(plain, f"^({grammar})$").ifelse(plain.cast(kind), ibis.null(kind))
+        said = plain if length is None else plain.left(length)
+        return _matches(plain, f"^({grammar})$").ifelse(said.cast(kind), ibis.null(kind))
 
     def bytes_of(self, text: ir.Value) -> ir.Value:
         return _convert_to(text.cast("string"), "UTF8")

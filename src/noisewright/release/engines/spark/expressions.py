@@ -150,10 +150,11 @@ def _text(value: str) -> sge.Expression:
 class SparkExpressions(Expressions):
     """What an engine gives as expressions, for Spark; `base.Engine` says what each is."""
 
-    def of_text(self, text: ir.StringValue, grammar: str, kind: str) -> ir.Value:
+    def of_text(self, text: ir.StringValue, grammar: str, kind: str, length: int | None = None) -> ir.Value:
         # $ would let a line end stand behind the text.
         plain = text.strip()
-        return _matches(plain, rf"\A({grammar})\z").ifelse(plain, ibis.null("string")).try_cast(kind)
+        said = plain if length is None else plain.left(length)
+        return _matches(plain, rf"\A({grammar})\z").ifelse(said, ibis.null("string")).try_cast(kind)
 
     def bytes_of(self, text: ir.Value) -> ir.Value:
         # A cast keeps the bytes as they are, whatever they are; `encode` would look at them.
