@@ -55,6 +55,7 @@ _DIGITS = 64
 _EACH_RELEASE = 0.07
 _LESS = "equal releases count once, and epsilon and delta alone take a quarter of it"
 _KEPT: Remembered[Any] = Remembered()
+_ENDS: Remembered[tuple[Fraction | None, Fraction]] = Remembered()
 _SHARED = "every answer moved by its whole sensitivity, to the same side"
 
 
@@ -93,6 +94,7 @@ class Composition(Unchanging):
         told = tuple(PlanPart(thing.label, times, thing.profile().rule, name_of(thing)) for thing, times in parts)
         if grids is None:
             leaves = self.leaves()
+            _ENDS.of(self)[0] = end_of(leaves)
             grids = tuple(choose_grid(leaves, depth) for depth in DEPTHS)
         name = plan_digest([(part.digest, part.times) for part in told], groups, neighbours)
         certificate = PlanCertificate(
@@ -221,7 +223,10 @@ class Composition(Unchanging):
     @property
     def end(self) -> tuple[Fraction | None, Fraction]:
         """The sum of the largest losses, None where there is none, and what may be lost beyond it."""
-        return end_of(self.leaves())
+        kept = _ENDS.of(self)
+        if 0 not in kept:
+            kept[0] = end_of(self.leaves())
+        return kept[0]
 
     def profile(self) -> Profile:
         """The profile of the whole plan, as one release of a larger one."""

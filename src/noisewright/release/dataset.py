@@ -224,13 +224,17 @@ class Dataset:
         more. Instead of it, `targets` are half-widths by the name of a question: the smallest epsilon is found (with
         `delta` if it is given) at which each is reached with the `confidence`; a mean needs `smallest_group`, the rows
         that every group is publicly known to have. Or `budgets` gives each question an amount of its own.
-        Raises, before anything is read of the data, for columns that are not there and types that do not fit.
+        Raises, before anything is read of the data, for columns that are not there, types that do not fit, and what
+        the ledger can never add.
         """
         from noisewright.release.plan.plan import planned
         from noisewright.release.plan.targets import Wanted
 
         wanted = Wanted(targets, confidence, delta, smallest_group, budgets)
-        return planned(self, questions, privacy, SquaredError() if utility is None else utility, weights or {}, wanted)
+        chosen = SquaredError() if utility is None else utility
+        found = planned(self, questions, privacy, chosen, weights or {}, wanted)
+        self.refusal(found)
+        return found
 
     def estimate_bounds(
         self,

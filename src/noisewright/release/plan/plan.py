@@ -278,20 +278,7 @@ def planned(
     weights: Mapping[str, Number],
     wanted: Wanted,
 ) -> Plan:
-    """Design the noise for questions about a dataset; only its schema is looked at, and what its ledger can add."""
-    plan = _planned(dataset, questions, privacy, utility, weights, wanted)
-    dataset.refusal(plan)
-    return plan
-
-
-def _planned(
-    dataset: Releasing,
-    questions: Sequence[Question],
-    privacy: Notion | None,
-    utility: Utility,
-    weights: Mapping[str, Number],
-    wanted: Wanted,
-) -> Plan:
+    """Design the noise for questions about a dataset; only its schema is looked at."""
     dataset.require_public_keys([question for question in questions if question in QUESTIONS])
     layout = layout_of(questions, dataset.limits)
     _require_known(weights, questions)
