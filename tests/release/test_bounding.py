@@ -90,7 +90,7 @@ def rows(**more: Any) -> pa.Table:
 
 @pytest.mark.usefixtures("sure")
 def test_bounds_are_a_release_of_their_own_and_are_stored(tmp_path: Path):
-    data = nw.Dataset(rows(), "id", name="x", budget=nw.PureDP(2), ledger=tmp_path / "x.ledger")
+    data = nw.Dataset(rows(), "id", name="x", budget=nw.PureDP(2), ledger=tmp_path / "x.ledger", types={"t": "number"})
     found = data.estimate_bounds("x", privacy=nw.PureDP("0.5"), reason="bounds")
     assert ends(found) == (64, 512)
     assert (found.charge, data.ledger and data.ledger.spent) == (1, Fraction(1, 2))

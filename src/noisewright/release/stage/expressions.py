@@ -25,14 +25,19 @@ def literal(value: int) -> ir.Value:
 
 
 def number_of(column: ir.Value, engine: Engine) -> ir.Value:
-    """A column of numbers as doubles: NULL where it is missing or NaN."""
+    """A column as doubles: NULL where it is missing, NaN or text that is no number."""
     double = double_of(column, engine)
     return double.isnan().ifelse(ibis.null("float64"), double) if column.type().is_floating() else double
 
 
 def double_of(column: ir.Value, engine: Engine) -> ir.Value:
-    """A column of numbers or truth values as doubles: NULL where it is missing; NaN stays."""
+    """A column as doubles: NULL where it is missing or text that is no number; NaN stays.
+
+    Questions about texts are refused before; should one come here, no value may make it fail.
+    """
     kind = column.type()
+    if kind.is_string():
+        return engine.number_of_text(column)
     if kind.is_boolean():
         return engine.cast(column, "int8").cast("float64")
     return engine.cast(column, "float64") if kind.is_decimal() else column.cast("float64")
