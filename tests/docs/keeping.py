@@ -30,7 +30,8 @@ def shares(plan: Any, checked: CheckedTable) -> list[float]:
         by = keys if table.together == 1 or bins else None
         asked = [BinCount(bins, by) if bins and table.together == 1 else nw.count(by=by)]
         kept, every = (sum(checked.true_aggregates(layout_of(asked, limits), 1)) for limits in (plan.limits, _ALL))
-        found.append(kept / every)
+        if every:  # nothing is kept or left out of groups that nobody is in
+            found.append(kept / every)
     return found
 
 
