@@ -13,7 +13,7 @@ from noisewright.app.expressions import FUNCTIONS, derived
 from noisewright.ledger.ledger import Ledger
 from noisewright.problem.errors import InvalidInputError
 from tests.e2e.command import Cli, assert_failed, assert_succeeded
-from tests.e2e.spec_files import write
+from tests.e2e.spec_files import SPEC, write
 
 BILLS = "person,ward,amount\n" + "".join(f"p{i},{'ABC'[i % 3]},{i}\n" for i in range(60))
 MEAN = 'kind = "mean"\ncolumn = "age"\nbounds = [0, 100]\nby = "ward"\n'
@@ -86,6 +86,19 @@ def test_bounds_are_estimated_at_the_command_line(cli: Cli, tmp_path: Path):
     assert_failed(cli("bounds", "visits.toml", "charge", "--epsilon", "1", "--keep", "2"), 2, "keep is 2")
     assert_failed(cli("bounds", "visits.toml", "charge", "--epsilon", "30"), 3, "budget")
     assert Ledger.open(tmp_path / "visits.ledger").remaining == left
+
+
+@pytest.mark.parametrize(
+    "unfinished", ["bounds = [0, 100]\n", "[privacy]\nepsilon = 10\n", SPEC[SPEC.index("[privacy]") :]]
+)
+def test_bounds_are_estimated_of_the_very_spec_that_lacks_them(cli: Cli, tmp_path: Path, unfinished: str):
+    write(tmp_path, (unfinished, ""))
+    assert_failed(cli("plan", "visits.toml"), 2)
+    found = cli("bounds", "visits.toml", "charge", "--epsilon", "10")
+    assert_succeeded(found)
+    assert "\nbounds = [8, 32]\n" in found.out
+    write(tmp_path, (unfinished, ""), ("unit =", "unti ="))
+    assert_failed(cli("bounds", "visits.toml", "charge", "--epsilon", "10"), 2, "unti")
 
 
 REFUSED = {

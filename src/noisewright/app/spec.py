@@ -84,8 +84,11 @@ class ReleaseSpec:
     report: Path | None
 
 
-def read_spec(path: Path) -> ReleaseSpec:
-    """Read a spec file; unknown keys are refused with the nearest known one, and nothing is opened yet."""
+def read_spec(path: Path, *, questions: bool = True) -> ReleaseSpec:
+    """Read a spec file; unknown keys are refused with the nearest known one, and nothing is opened yet.
+
+    Without `questions` what is asked, and what may be spent on it, is left out: it may not be written yet.
+    """
     text = read_text(path, "the spec", _LARGEST_FILE)
     try:
         data = tomllib.loads(text, parse_float=Decimal)
@@ -94,22 +97,22 @@ def read_spec(path: Path) -> ReleaseSpec:
     except (ValueError, ArithmeticError, RecursionError):
         raise InvalidInputError(f"{path} is no TOML that can be read: a number or a table is too large.") from None
     with about(path.name):
-        return _spec(path, data)
+        return _spec(path, data, questions=questions)
 
 
-def _spec(path: Path, data: Table) -> ReleaseSpec:
+def _spec(path: Path, data: Table, *, questions: bool) -> ReleaseSpec:
     folder = path.absolute().parent
     of_plan = [name for name, one in signature(Dataset.plan).parameters.items() if one.kind not in VARIADIC][1:]
     require_known(data, [*_OWN, *of_plan], "the spec")
-    for name in ("dataset", "ask"):
+    for name in ("dataset", "ask") if questions else ("dataset",):
         if name not in data:
             wanted = "[dataset] with source and unit" if name == "dataset" else '[[ask]] such as kind = "count"'
             raise InvalidInputError(f"there is no {wanted}; say it, or let `noisewright init` write a first spec.")
     dataset = _dataset(table_of(data["dataset"], "[dataset]"), folder)
     joins = [_private(one, dataset, folder, i) for i, one in enumerate(tables_of(data.get("join", []), "join"), 1)]
     public = _Public(folder, (dataset["source"], *(one.dataset["source"] for one in joins)))
-    given_keys = table_of(data.get("keys", {}), "[keys]")
-    named = {name: _keys(given, f"keys.{name}", public) for name, given in given_keys.items()}
+    asked, given_keys = tables_of(data.get("ask", []), "ask"), table_of(data.get("keys", {}), "[keys]")
+    named = {name: _keys(given, f"keys.{name}", public) for name, given in given_keys.items()} if questions else {}
     return ReleaseSpec(
         path,
         dataset,
@@ -117,8 +120,8 @@ def _spec(path: Path, data: Table) -> ReleaseSpec:
         tuple(_join(one, folder, i) for i, one in enumerate(tables_of(data.get("join_public", []), "join_public"), 1)),
         _derive(table_of(data.get("derive", {}), "[derive]")),
         tuple(condition(text) for text in texts_of(data.get("filter", []), "filter")),
-        tuple(_question(one, named, public, i) for i, one in enumerate(tables_of(data["ask"], "ask"), 1)),
-        _plan({name: data[name] for name in of_plan if name in data}),
+        tuple(_question(one, named, public, i) for i, one in enumerate(asked, 1)) if questions else (),
+        _plan({name: data[name] for name in of_plan if name in data}) if questions else {},
         steps_of(texts_of(data.get("post", []), "post")),
         *(None if name not in data else folder / text_of(data[name], name) for name in ("output", "report")),
     )

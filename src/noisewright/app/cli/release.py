@@ -128,14 +128,17 @@ def bounds(
     column: Annotated[str, typer.Argument(metavar="COLUMN", help="A column of numbers.", show_default=False)],
     epsilon: options.AnyEpsilon = None,
     delta: options.Delta = None,
-    rho: options.Rho = None,
+    rho: Annotated[str | None, options.number("Zero-concentrated privacy instead: rho.")] = None,
     keep: Annotated[str, options.number("The share of the values to aim at.")] = "0.98",
     fresh: Annotated[bool, typer.Option("--fresh", help="Draw and charge again.")] = False,
     reason: Annotated[str | None, options.option("TEXT", "What it is for; kept in the ledger.")] = None,
     json: options.Json = False,
 ) -> None:
-    """Estimate the bounds of a column: a release of its own, which is charged; asked again it costs nothing."""
-    asked = spec_of(spec)
+    """Estimate the bounds of a column: a release of its own, which is charged; asked again it costs nothing.
+
+    Of the spec only its dataset is read, so that questions that lack the bounds may stand in it.
+    """
+    asked = spec_of(spec, questions=False)
     from noisewright.release.run.bounds import bounds_of, question, share
 
     kept, privacy = share(keep), make_privacy(None, typed(epsilon=epsilon, delta=delta, rho=rho))
@@ -190,7 +193,7 @@ def _interruptible(told: str) -> Iterator[None]:
     raise ended
 
 
-def spec_of(path: Path) -> ReleaseSpec:
+def spec_of(path: Path, *, questions: bool = True) -> ReleaseSpec:
     """What a spec file asks for; a clear refusal where tables cannot be read at all."""
     try:
         from noisewright.app.spec import read_spec
@@ -198,7 +201,7 @@ def spec_of(path: Path) -> ReleaseSpec:
         raise InvalidInputError(
             "tables need packages that are not installed: pip install 'noisewright[tables]'."
         ) from None
-    return read_spec(path)
+    return read_spec(path, questions=questions)
 
 
 def _places(
