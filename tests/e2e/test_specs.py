@@ -136,6 +136,7 @@ EXPRESSIONS = {
     "if(a >= 5, 'it''s', t)": ["x", "it's", None],
     "coalesce(c, .5)": [0.5, 1.5, 0.5],
     "integer(number(n)) + 1": [8.0, None, None],
+    "decimal_comma('1,5') + coalesce(decimal_comma('1.5'), 100)": [101.5] * 3,
     "year(d) * 100 + month(d) - day(d) + quarter(d) + weekday(d)": [202601 - 5 + 1 + 0.0, 202602 - 1 + 1 + 6.0, None],
     "length(strip(upper(lower(t)))) + abs(-2) + floor(1.5) + ceil(1.5) + round(2.5)": [1 + 2 + 1 + 2 + 3.0] * 2
     + [None],

@@ -37,6 +37,7 @@ SLIPS = [
     Slip("a-column-that-is-not-there", (('column = "age"', 'column = "aeg"'),), ("no column 'aeg'", "'age'")),
     Slip("a-unit-that-is-not-there", (('unit = "patient"', 'unit = "person"'),), ("no column 'person'",)),
     Slip("a-type-that-is-none", (('age = "number"', 'age = "numeric"'),), ("'numeric'", "text, decimal point")),
+    Slip("a-type-that-is-a-list", (('age = "number"', 'age = ["number"]'),), ("age", "text")),
     Slip("a-type-of-no-column", (('age = "number"', 'aeg = "number"'),), ("'aeg'",)),
     Slip("bounds-the-wrong-way-round", (("[0, 100]", "[100, 0]"),), ("bounds",)),
     Slip("bounds-that-are-one", (("[0, 100]", "[100]"),), ("bounds",)),
@@ -166,6 +167,24 @@ def test_decimal_commas_and_points_are_read_as_declared(cli: Cli, tmp_path: Path
     means = [row["value"] for row in outcome.data if row["question"] == "mean of charge" and row["ward"] in "ABC"]
     assert len(means) == 3
     assert all(abs(found - mean) < 3 for found in means)
+
+
+def test_a_folder_of_a_file_with_semicolons_has_no_decimal_commas(cli: Cli, tmp_path: Path):
+    write(tmp_path, ('"visits.csv"', '"age=*/visits.csv"'), ('charge = "number"', 'charge = "decimal comma"'))
+    (tmp_path / "age=30").mkdir()
+    (tmp_path / "age=30" / "visits.csv").write_text(_GERMAN.replace(";age;", ";old;", 1), encoding="utf-8")
+    assert_succeeded(cli("plan", "visits.toml"))
+
+
+def test_decimal_commas_are_read_in_derived_columns(cli: Cli, tmp_path: Path):
+    types = ('age = "number"\ncharge = "number"\n', "")
+    asked = ('column = "age"', 'column = "paid"')
+    derived = ("[privacy]", '[derive]\npaid = "decimal_comma(charge)"\n\n[privacy]')
+    write(tmp_path, types, asked, derived, table=_GERMAN)
+    outcome = cli("release", "visits.toml", "--json")
+    assert outcome.code == 0, outcome.err
+    means = [row["value"] for row in outcome.data if row["question"] == "mean of paid" and row["ward"] in "ABC"]
+    assert all(abs(found - 13.5) < 3 for found in means)
 
 
 def test_a_plan_says_how_texts_are_read(cli: Cli, tmp_path: Path):

@@ -53,6 +53,16 @@ def test_what_a_charge_would_say_is_said_and_nothing_is_written(tmp_path: Path, 
     assert {None, nw.errors.BudgetExceeded} <= kinds
 
 
+def test_a_closed_sub_budget_is_said_although_the_whole_is_spent(path: Path):
+    ledger = nw.Ledger.create(path, budget=nw.PureDP(1))
+    part = ledger.sub("one", budget=nw.PureDP(1))
+    ledger.charge(menu.laplace("1"), reason="everything")
+    part.close_budget(reason="the end")
+    assert _said(partial(part.require_affordable, menu.laplace("0.1"))) == _said(
+        partial(part.charge, menu.laplace("0.1"), reason="x")
+    )
+
+
 def test_a_closed_budget_and_other_neighbours_are_said(path: Path):
     ledger = nw.Ledger.create(path, budget=nw.PureDP(1))
     with pytest.raises(nw.errors.InvalidInputError, match="not a metric"):

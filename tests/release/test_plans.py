@@ -23,6 +23,7 @@ from noisewright.release.plan.design import designed
 from noisewright.release.plan.layout import ContributionBounds
 from noisewright.release.plan.noise import Block, drawn, joint_query, price_of, widths
 from noisewright.release.run.answers import columns
+from noisewright.release.run.idempotence import same_of
 from noisewright.release.run.post_processing import half_widths_of
 from noisewright.sample.certified import make_certified
 
@@ -235,11 +236,42 @@ def test_joint_noise_beats_plain_laplace_for_three_outputs():
 def test_what_a_budget_can_never_add_is_refused_by_the_plan(tmp_path: Path, privacy: Any):
     with pytest.raises(nw.errors.InvalidPrivacyError, match=r"pure.* cannot add releases under"):
         dataset(tmp_path).plan(nw.count(), privacy=privacy)
+    with pytest.raises(nw.errors.InvalidPrivacyError, match=r"pure.* cannot add releases under"):
+        dataset(tmp_path).plan(nw.count(), nw.ask.persons(), budgets={"count": privacy, "persons": privacy})
+
+
+def test_what_a_ledger_can_never_add_is_refused_when_a_plan_is_read(tmp_path: Path):
     (tmp_path / "large").mkdir()
-    plan = dataset(tmp_path / "large", nw.ApproxDP(10, "1e-3")).plan(nw.count(), privacy=privacy)
+    plan = dataset(tmp_path / "large", nw.ApproxDP(10, "1e-3")).plan(nw.count(), privacy=nw.ApproxDP(1, "1e-6"))
     plan.save(tmp_path / "plan.json")
     with pytest.raises(nw.errors.InvalidPrivacyError, match=r"pure.* cannot add releases under"):
         dataset(tmp_path).load_plan(tmp_path / "plan.json")
+
+
+def test_a_charge_that_waits_to_be_finished_is_not_said_to_be_refused(tmp_path: Path):
+    data = dataset(tmp_path, nw.PureDP(1))
+    plan = data.plan(nw.count(), privacy=nw.PureDP(1))
+    assert plan.refusal is None
+    assert data.ledger is not None
+    same_of(plan, data.ledger).charged("power cut")
+    assert plan.refusal is None
+    other = data.plan(nw.ask.persons(), privacy=nw.PureDP(1))
+    assert isinstance(other.refusal, nw.errors.BudgetExceeded)
+    assert "A release would be refused" in str(other)
+    plan.release()
+    assert data.ledger.spent == 1
+    assert plan.refusal is None
+
+
+def test_a_plan_tells_how_the_texts_of_its_tables_are_read():
+    one = pa.table({"id": [1], "x": ["1"], "day": ["2026-01-01"], "z": ["a"]})
+    two = pa.table({"id": [1], "w": ["1,5"]})
+    first = nw.Dataset(one, "id", name="x", types={"x": "number", "day": "date", "z": "text"})
+    second = nw.Dataset(two, "id", name="y", types={"w": "decimal comma"})
+    told = "x as a number (1.5), day as a date (2026-01-31); a text that is none counts as missing"
+    assert f"Reads:    {told}" in str(first.plan(nw.count(), privacy=nw.PureDP(1)))
+    assert first.join(second).read_as == {"w": "a number (1,5)", "x": "a number (1.5)", "day": "a date (2026-01-31)"}
+    assert "x" not in first.through(lambda t: t.drop("x")).read_as
 
 
 @pytest.mark.parametrize(

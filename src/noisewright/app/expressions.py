@@ -78,6 +78,7 @@ FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     "weekday": (1, lambda value: value.day_of_week.index()),
     "date": (1, lambda value: value.date()),
     "number": (1, lambda value: value.cast("float64")),
+    "decimal_comma": (1, lambda value: value.translate(",.", ".,").cast("float64")),
     "integer": (1, lambda value: value.cast("int64")),
     "if": (3, _chosen),
     "coalesce": (2, _coalesced),

@@ -122,7 +122,7 @@ def _spec(path: Path, data: Table, *, questions: bool) -> ReleaseSpec:
         tuple(condition(text) for text in texts_of(data.get("filter", []), "filter")),
         tuple(_question(one, named, public, i) for i, one in enumerate(asked, 1)) if questions else (),
         _plan({name: data[name] for name in of_plan if name in data}) if questions else {},
-        steps_of(texts_of(data.get("post", []), "post")),
+        steps_of(texts_of(data.get("post", []), "post")) if questions else (),
         *(None if name not in data else folder / text_of(data[name], name) for name in ("output", "report")),
     )
 

@@ -173,9 +173,9 @@ class Ledger(Reported):
         rules can add, InvalidInputError for neighbours of another kind, LedgerClosedError.
         """
         cost, accounts = _cost_of(accepted(costed)), self._all_now()
-        refusing = next((one for one in accounts if not granted(one, cost)), None)
-        if refusing is not None:
-            raise exceeded(refusing, cost.to(refusing.budget), min(each.largest_epsilon() for each in accounts))
+        refused = [one for one in accounts if not granted(one, cost)]
+        if refused:
+            raise exceeded(refused[0], cost.to(refused[0].budget), min(each.largest_epsilon() for each in accounts))
 
     def release(self, certified: Any, answer: Any, *, reason: str, entropy: Entropy | None = None) -> Any:
         """One private answer of a certified mechanism: charged durably, then drawn, then written beside the charge.

@@ -50,9 +50,9 @@ class Dataset:
     warning.
     A person counts with at most `rows_per_group` rows in a group and `groups_per_person` groups; which rows those are
     is chosen at random, anew for each release. With `one_row_per_person=True` the owner declares that there is nothing
-    to limit. `types` says how text is read (number, integer, date, time, instant), `local_views` which views of a
-    database are declared person-local. Rows whose unit is NULL are left out. With `modified_is_public=True` everybody
-    may know when the files were written last, and stored answers that are older say so.
+    to limit. `types` says how text is read (number, decimal comma, integer, date, time, instant), `local_views` which
+    views of a database are declared person-local. Rows whose unit is NULL are left out. With `modified_is_public=True`
+    everybody may know when the files were written last, and stored answers that are older say so.
     Neighbours: one person, with all rows, comes or goes.
 
     >>> import pyarrow as pa
@@ -192,6 +192,7 @@ class Dataset:
             bases={**self._source.bases, **source.bases},
             views=(*self._source.views, *source.views),
             joined=(*self._source.joined, *source.joined, (other.name, other.version)),
+            types={**(source.types or {}), **(self._source.types or {})},
             modified_is_public=self._source.modified_is_public and other._source.modified_is_public,
         )
         return self._derived(joined(mine, theirs, also, how, (self.unit, other.unit)), known)
@@ -229,11 +230,17 @@ class Dataset:
         """
         from noisewright.release.plan.plan import planned
         from noisewright.release.plan.targets import Wanted
+        from noisewright.release.run.idempotence import require_kind
 
+        # Before anything is designed; what is told of mixtures with weighted counts says more.
+        if self._ledger is not None and privacy is not None and not isinstance(privacy, MetricPrivacy):
+            require_kind(privacy, self._ledger.budget)
         wanted = Wanted(targets, confidence, delta, smallest_group, budgets)
         chosen = SquaredError() if utility is None else utility
         found = planned(self, questions, privacy, chosen, weights or {}, wanted)
-        self.refusal(found)
+        if self._ledger is not None:
+            require_kind(found.privacy, self._ledger.budget)
+            self.refusal(found)
         return found
 
     def estimate_bounds(
@@ -324,7 +331,8 @@ class Dataset:
         """What columns of text are read as, in words with an example."""
         from noisewright.release.table.sources import READ_AS
 
-        return {name: READ_AS[kind] for name, kind in (self._source.types or {}).items() if kind in READ_AS}
+        types, there = self._source.types or {}, set(self._table.columns)
+        return {name: READ_AS[kind] for name, kind in types.items() if kind in READ_AS and name in there}
 
     def describe(self) -> dict[str, Any]:
         """What it is, as plain data: everything about it that is public, and nothing of its content."""

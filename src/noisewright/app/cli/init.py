@@ -97,7 +97,8 @@ def _types(columns: dict[str, str], unit: str | None, texts: bool) -> list[str]:
         return []
     return [
         "# A CSV file holds text. Say how columns are read, or leave them out:",
-        '# "number", "decimal comma" (1,5), "integer", "date", "time" or "instant".',
+        '# "number" (1.5), "decimal comma" (1,5), "integer", "date", "time" or "instant";',
+        '# in a file with semicolons "decimal point" instead of "number".',
         "[dataset.types]",
         *(f'# {quoted(name)} = ""' for name in columns if name != unit),
         "",

@@ -136,7 +136,8 @@ def bounds(
 ) -> None:
     """Estimate the bounds of a column: a release of its own, which is charged; asked again it costs nothing.
 
-    Of the spec only its dataset is read, so that questions that lack the bounds may stand in it.
+    It is of the rows that the spec leaves after its joins and filters. Questions, keys and what they may spend are not
+    read, so that questions that lack the bounds may stand there.
     """
     asked = spec_of(spec, questions=False)
     from noisewright.release.run.bounds import bounds_of, question, share

@@ -40,8 +40,8 @@ class Opened:
     """What can be opened again beside another table; None where it cannot."""
     made: bool = False
     """Whether the table was made here of files or a frame, so that no database could show another one by its name."""
-    unsure_decimals: bool = False
-    """Whether its numbers may well be written with commas."""
+    unsure_decimals: frozenset[str] = frozenset()
+    """Columns whose numbers may well be written with commas."""
 
 
 class Engine(Protocol):

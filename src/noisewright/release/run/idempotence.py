@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from noisewright.ledger.charge import Charge
 from noisewright.ledger.idempotence import DRAWN, FAILED, UNDRAWN, Same, Seen
@@ -22,10 +22,13 @@ from noisewright.problem.errors import (
     NoisewrightError,
     UncertifiedError,
 )
-from noisewright.problem.privacy import PureDP
+from noisewright.problem.privacy import REQUIREMENTS, PureDP
 from noisewright.problem.records import digest
 from noisewright.release.plan.layout import Layout, Numbers
 from noisewright.release.plan.plan import Plan
+
+if TYPE_CHECKING:
+    from noisewright.problem.privacy import Notion
 
 _AFRESH = " with fresh=True, --fresh at the command line,"
 FINISH = tuple(
@@ -126,27 +129,37 @@ def stored(seen: Seen) -> Kept | None:
 
 
 def refusal_of(plan: Plan, ledger: Ledger) -> NoisewrightError | None:
-    """Why a ledger would refuse a plan now; None if it would not, or if its answers are stored.
+    """Why a ledger would refuse a charge of a plan now; None if it would not, or if no charge is needed.
 
-    Raises for a plan that it can never add, whatever remains.
+    None is needed where its answers are stored, or a charge of which nothing was drawn waits to be finished. Raises for
+    a plan that the ledger can never add, whatever remains.
     """
-    budget = ledger.budget
     try:
-        if isinstance(budget, PureDP) and not isinstance(plan.privacy, PureDP):
-            raise _never(plan, budget)
         ledger.require_affordable(plan.price)
     except (BudgetExceeded, LedgerClosedError) as error:
-        return None if same_of(plan, ledger).look().answer is not None else error
+        seen = same_of(plan, ledger).look()
+        return None if seen.answer is not None or _ready(seen.standing) is not None else error
     except UncertifiedError:
-        raise _never(plan, budget) from None
+        raise never_added(plan.privacy, ledger.budget) from None
     return None
 
 
-def _never(plan: Plan, budget: object) -> InvalidPrivacyError:
+def require_kind(privacy: Notion, budget: Notion) -> None:
+    """Refuse a requirement that a budget is not there for, whatever noise would be found.
+
+    A pure budget takes pure plans alone, although noise that is designed for a delta may happen to be pure: what is
+    allowed must not hang on which noise wins.
+    """
+    if isinstance(budget, PureDP) and privacy in REQUIREMENTS and not isinstance(privacy, PureDP):
+        raise never_added(privacy, budget)
+
+
+def never_added(privacy: Notion, budget: Notion) -> InvalidPrivacyError:
+    """The refusal of a plan that a budget can never add."""
     return InvalidPrivacyError(
-        f"the budget is {budget}, which cannot add releases under {plan.privacy}; give what it adds, such as the same"
-        " kind of guarantee, or keep another budget. Nothing was spent.",
-        privacy=plan.privacy,
+        f"the budget is {budget}, which cannot add releases under {privacy}; give what it adds, such as the same kind"
+        " of guarantee, or keep another budget. Nothing was spent.",
+        privacy=privacy,
     )
 
 

@@ -75,8 +75,9 @@ class OfColumn(Aggregate):
         kind = table[self.column].type()
         if kind.is_string():
             raise InvalidTableError(
-                f"{self.column!r} holds text, and the question needs numbers; say how it is read, with"
-                f' types={{"{self.column}": "number"}} or "integer", or ask about another column.',
+                f"{self.column!r} holds text, and the question needs numbers; say how its table is read, with"
+                f' types={{"{self.column}": "number"}} or "integer", or derive a column of numbers from it:'
+                ' .cast("float64"), in a spec number(...).',
                 column=self.column,
             )
         if not (kind.is_numeric() or kind.is_boolean()):

@@ -51,7 +51,10 @@ class Bins(Record):
         if kind.is_date() or kind.is_timestamp():
             return f'it holds {kind}; give every="month" and so on, with start and end, instead of edges'
         if kind.is_string():
-            return f'it holds text; say how it is read, with types={{"{self.column}": "number"}} or "integer"'
+            return (
+                f'it holds text; say how its table is read, with types={{"{self.column}": "number"}} or "integer", or'
+                ' derive a column of numbers from it: .cast("float64"), in a spec number(...)'
+            )
         fits = kind.is_numeric() or kind.is_boolean()
         return None if fits else f"it holds {kind}, and the question needs numbers"
 

@@ -63,8 +63,8 @@ class Source:
 
     joined: tuple[tuple[str, str | None], ...] = ()
     """Name and version of the private datasets that were joined to it."""
-    unsure_decimals: bool = False
-    """Whether its numbers may well be written with commas: a CSV file whose columns are separated by semicolons."""
+    unsure_decimals: frozenset[str] = frozenset()
+    """Columns whose numbers may well be written with commas: of a CSV file that separates columns by semicolons."""
     modified_is_public: bool = False
     """Whether the owner declared that everybody may know when its files were written last."""
 
@@ -138,11 +138,11 @@ class Source:
         return found
 
     def typed(self, types: Mapping[str, str] | None) -> Source:
-        """The same table with text columns read as declared: number, integer, date, time, instant or text."""
+        """The same table with text columns read as declared, by the names that `_TYPES` has."""
         changed: dict[str, ir.Value] = {}
         for column, kind in (types or {}).items():
             require_column(self.table, column)
-            if kind not in _TYPES:
+            if not isinstance(kind, str) or kind not in _TYPES:
                 raise InvalidTableError(
                     f"the type of {column!r} is {kind!r}; give one of {', '.join(_TYPES)}.", column=column
                 )
@@ -153,11 +153,11 @@ class Source:
                     " file. Leave it out.",
                     column=column,
                 )
-            if kind == "number" and self.unsure_decimals:
+            if kind == "number" and column in self.unsure_decimals:
                 raise InvalidTableError(
                     f"{column!r} may have decimal commas: the header of the file separates columns by semicolons, as is"
-                    f' done there. Say which: types={{"{column}": "decimal comma"}} reads 1,5 and "decimal point" 1.5;'
-                    " no value was looked at.",
+                    f' done there. Say which: types={{"{column}": "decimal comma"}} reads 1,5, "decimal point" 1.5,'
+                    ' "integer" 15; no value was looked at.',
                     column=column,
                 )
             # A cast of text is compiled by our own grammar when the query is checked.

@@ -146,8 +146,7 @@ class DuckDB(Expressions):
             source = files_of(source)
         engine = beside if isinstance(beside, DuckDB) else cls.in_memory()
         if isinstance(source, Files):
-            commas = reading.separator_of(source) == ";"
-            found = engine.files(source)
+            found, commas = engine.files(source), reading.unsure_decimals(source)
             return Opened(engine, found, source.given, origin=source, made=True, unsure_decimals=commas)
         kind, table = engine.frame(source, public=public)
         return Opened(engine, table, frame=kind, origin=source, made=True)

@@ -115,9 +115,13 @@ def header(paths: list[str]) -> tuple[list[str], str]:
     return names, separator
 
 
-def separator_of(files: Files) -> str | None:
-    """What separates the columns of CSV files; None for other files."""
-    return header(files.absolute)[1] if {Path(one).suffix.lower() for one in files.paths} <= TEXTS else None
+def unsure_decimals(files: Files) -> frozenset[str]:
+    """The columns within CSV files that separate them by semicolons, as is done where numbers have decimal commas."""
+    if not {Path(one).suffix.lower() for one in files.paths} <= TEXTS:
+        return frozenset()
+    names, separator = header(files.absolute)
+    folders = {folded(folder.column) for folder in files.folders}
+    return frozenset(name for name in names if folded(name) not in folders) if separator == ";" else frozenset()
 
 
 _MISSING = ("__HIVE_DEFAULT_PARTITION__", "NULL")
