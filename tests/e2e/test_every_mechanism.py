@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from noisewright.app.cli.true_answers import read_truth
 from noisewright.problem.errors import InvalidInputError
 from noisewright.sample.certified import Certified
 from tests.e2e.command import Cli, assert_failed, assert_succeeded
+from tests.replay import Replay
 from tests.saved import KINDS, example
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
@@ -50,6 +52,22 @@ def test_what_is_certified_is_drawn_or_needs_an_answer(kind: str):
 
 
 @each_kind
+def test_numbers_of_one_answer_vary_together_as_drawn_errors_do(kind: str):
+    """Each number has noise of its own, and what is mixed is mixed alike: by the correlations of 600 of each."""
+    certified, draws = example(kind), 600
+    try:
+        drawn = certified.draw(draws, entropy=Replay(seed=1)).astype(float)
+    except InvalidInputError:  # noise that depends on the answer
+        return
+    if drawn.ndim == 1:
+        return
+    truth, entropy = read_truth(_truth(certified.mechanism), certified.mechanism), Replay(seed=2)
+    released = np.array([list(certified.release(truth, entropy=entropy)) for _ in range(draws)], dtype=float)
+    assert released.std(axis=0) == pytest.approx(drawn.std(axis=0), rel=0.3)
+    assert np.corrcoef(released.T) == pytest.approx(np.corrcoef(drawn.T), abs=0.25)
+
+
+@each_kind
 def test_a_saved_mechanism_is_described_verified_and_answers(kind: str, cli: Cli, tmp_path: Path):
     certified = example(kind)
     certified.save(tmp_path / "mechanism.json")
@@ -77,6 +95,16 @@ def test_a_saved_mechanism_is_described_verified_and_answers(kind: str, cli: Cli
         assert_succeeded(answered)
         assert answered.out.count("\n") == 1
         assert _plausible(answered.out.strip(), certified.mechanism)
+
+
+@each_kind
+@pytest.mark.parametrize("form", [list, tuple, iter], ids=["list", "tuple", "iterator"])
+def test_many_answers_come_in_whatever_can_be_gone_through(kind: str, form: Callable[[list[Any]], Any]):
+    """They are gone through once, and what was drawn comes back: an error afterwards would have given it away."""
+    certified = example(kind)
+    truth = read_truth(_truth(certified.mechanism), certified.mechanism)
+    released = certified.release_many(form([truth] * 3))
+    assert len(released) == 3
 
 
 def _plausible(line: str, mechanism: Any) -> bool:

@@ -52,6 +52,16 @@ def test_without_it_an_address_of_its_is_none(tmp_path: Path, monkeypatch: pytes
         nw.Dataset(f"shelf:{tmp_path / 'visits'}", "patient")
 
 
+def test_an_address_is_of_the_engine_that_names_it_most_closely(shelf: Any, monkeypatch: pytest.MonkeyPatch):
+    usual = registered()
+    postgres = next(one for one in usual if one.name == "postgres")
+    closer = replace(postgres, name="warehouse", schemes=("postgresql://warehouse/",))
+    for engines in ((*usual, closer), (closer, *usual)):
+        monkeypatch.setattr(registry, "registered", lambda engines=engines: engines)
+        assert engine_of("postgresql://warehouse/a?table=b").name == "warehouse"
+        assert engine_of("postgresql://elsewhere/a?table=b").name == "postgres"
+
+
 def test_a_release_over_it(visits: str, tmp_path: Path):
     data = nw.Dataset(visits, "patient", budget=nw.PureDP(32), ledger=tmp_path / "x.ledger", rows_per_group=2)
     plan = data.filter(lambda t: t.age >= 18).plan(

@@ -125,6 +125,15 @@ def test_what_took_the_place_of_an_older_kind_has_its_density_and_its_grid(path:
     assert (new.ends == "inflated") is (old["shape"] == "boundary-inflated")
 
 
+@pytest.mark.parametrize(("cells", "points"), [(1, 2), (2, 2), (3, 3), (400, 400)])
+def test_an_older_kind_of_any_number_of_cells_is_read(cells: int, points: int):
+    """Also one of a single cell, whose rounded answers are the two ends of the range."""
+    data = next(_read(path) for path in FILES if path.stem == "ranged-boundary-inflated")["mechanism"]
+    width = Fraction(data["query"]["high"]) - Fraction(data["query"]["low"])
+    made = MECHANISMS.from_dict(renewed({**data, "step": str(width / cells)}))
+    assert (made.cells, made.points) == (cells, points)
+
+
 def _resealed(data: dict[str, Any], where: str, **changed: Any) -> dict[str, Any]:
     content = {**data, where: {**data[where], **changed}}
     del content["digest"]

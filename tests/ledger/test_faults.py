@@ -30,6 +30,7 @@ class _Faulty(sqlite3.Connection):
     """Reports an error of the disk at a commit: after it was done, or before."""
 
     when = ""
+    kind: type[sqlite3.Error] = sqlite3.OperationalError
 
     def execute(self, statement: str, *given: Any) -> sqlite3.Cursor:
         if statement == "COMMIT" and self.when:
@@ -38,7 +39,7 @@ class _Faulty(sqlite3.Connection):
             if self.when == "after, and gone":
                 path = Path(self.execute("PRAGMA database_list").fetchone()[2])
                 path.rename(path.with_name("moved"))
-            raise sqlite3.OperationalError("disk I/O error")
+            raise self.kind("disk I/O error")
         return super().execute(statement, *given)
 
 
@@ -53,6 +54,7 @@ def faults(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     return lambda when: monkeypatch.setattr(_Faulty, "when", when)
 
 
+@pytest.mark.parametrize("kind", [sqlite3.OperationalError, sqlite3.DatabaseError, sqlite3.InternalError])
 @pytest.mark.parametrize(
     ("when", "says", "spent"),
     [
@@ -62,9 +64,17 @@ def faults(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
     ],
 )
 def test_a_commit_that_fails_tells_what_became_of_the_row(
-    path: Path, faults: Callable[[str], None], when: str, says: str, spent: int
+    path: Path,
+    faults: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+    when: str,
+    says: str,
+    spent: int,
+    kind: type[sqlite3.Error],
 ):
+    """Whichever kind of error it is: a full disk, a file that is damaged, or SQLite's own."""
     ledger = nw.Ledger.create(path, budget=nw.PureDP(1))
+    monkeypatch.setattr(_Faulty, "kind", kind)
     faults(when)
     with pytest.raises(nw.errors.LedgerError, match="disk I/O error") as told:
         ledger.charge(menu.laplace("0.1"), reason="x")
@@ -200,6 +210,29 @@ def test_a_commit_that_the_server_takes_for_a_rollback_is_no_charge(server: Serv
     with pytest.raises(nw.errors.LedgerError, match="ROLLBACK to COMMIT; nothing was charged"):
         failed()
     assert ledger.verify().rows == 1
+
+
+def test_a_forked_child_never_charges_over_the_connection_of_its_parent(server: Server):
+    """Two processes that write to one socket answer each other's questions, and one that ends closes it for both."""
+    ledger = nw.Ledger.create(f"{server.url}?ledger=forked", budget=nw.PureDP(10))
+    store: Any = ledger._store
+
+    def backend() -> int:
+        with store._connected("nothing was charged") as connection:
+            return int(connection.info.backend_pid)
+
+    own, mechanism = backend(), menu.laplace("0.1")
+
+    def child() -> list[int]:
+        return [backend(), *(ledger.charge(mechanism, reason="a child").place for _ in range(5))]
+
+    started = [forked(child) for _ in range(2)]
+    places = [ledger.charge(mechanism, reason="the parent").place for _ in range(5)]
+    found = [outcome(*one) for one in started]
+    assert [code for code, _ in found] == [0, 0]
+    assert len({own, *(result[0] for _, result in found)}) == 3
+    assert sorted([*places, *(place for _, result in found for place in result[1:])]) == list(range(1, 16))
+    assert backend() == own
 
 
 @pytest.mark.parametrize("level", ["serializable", "repeatable read", "read uncommitted"])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import pickle
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn
@@ -354,6 +356,27 @@ def test_what_the_remainder_buys_is_said_in_words(path: Path):
         ledger.buys(0)
     ledger.close_budget(reason="x")
     assert ledger.buys() == "The budget is closed."
+
+
+@pytest.mark.parametrize("counts", [1, 7])
+@pytest.mark.parametrize(
+    ("budget", "rules", "variance"),
+    [
+        (nw.ZeroConcentratedDP("0.005"), None, lambda rho: 1 / (2 * rho)),
+        (nw.RenyiDP(8, "0.01"), None, lambda divergence: 8 / (2 * divergence)),
+        (nw.RenyiDP("3/2", "0.01"), None, lambda divergence: 1.5 / (2 * divergence)),
+        (nw.ApproxDP("0.5", "1e-6"), {"gaussian": 1}, lambda squared: 1 / squared),
+        (nw.ApproxDP("0.5", "1e-6"), {"concentrated": 1}, lambda rho: 1 / (2 * rho)),
+    ],
+    ids=["concentrated", "order 8", "order 3/2", "by lengths", "by concentration"],
+)
+def test_counts_that_the_remainder_buys_are_as_near_as_gaussian_noise_of_their_share(
+    path: Path, budget: Any, rules: Any, variance: Callable[[float], float], counts: int
+):
+    ledger = nw.Ledger.create(path, budget=budget, rules=rules)
+    (rule,) = ledger.now().budget.rules
+    width = 1.959964 * math.sqrt(variance(float(rule.limits[rule.main]) / counts))
+    assert f"within ±{math.ceil(width)})" in ledger.buys(counts)
 
 
 def test_copies_are_the_same_ledger(url: str, tmp_path: Path):

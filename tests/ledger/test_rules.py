@@ -174,3 +174,16 @@ def test_releases_charged_at_once_bring_what_each_of_them_brings_or_nothing():
     assert Together([pure, but_for_a_delta]).costs().pair() == (Fraction(1, 2) + pair[0], pair[1])
     for parts in ([pure, none], [none, but_for_a_delta], [none, none]):
         assert Together(parts).costs().pair() is None
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+@pytest.mark.parametrize("way", ["pair", "gaussian", "concentrated"])
+def test_releases_charged_at_once_take_together_no_more_delta_than_can_be_spared(way: str, count: int):
+    """A plan of noise of which one order is known has a cost only for a delta, and takes the one it is given."""
+    law = nw.laws.GeneralizedGaussian(3, 4)
+    noise = nw.mechanisms.Additive(nw.Scalar(1), law, nw.laws.Lattice.cells("0.01"))
+    plan, spare = nw.compose([(make_certified(noise, nw.RenyiDP(3, 5)), 3)]), Fraction(1, 10**6)
+    found = getattr(Together([plan] * count).costs(), way)(spare)
+    alone = getattr(plan.costs(), way)(spare / count)
+    assert alone[1] == spare / count > 0
+    assert found == (alone[0] * count, spare)

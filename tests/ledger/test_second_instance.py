@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import noisewright as nw
+from noisewright.ledger import idempotence
 from noisewright.ledger.chain import Head
 from noisewright.ledger.idempotence import Same
 from noisewright.problem.records import digest
@@ -85,6 +86,23 @@ def test_another_account_that_asks_for_the_same_finishes_no_charge_but_its_own(p
     charges[0].answered("7")
     assert [mine.look().answer for mine in same] == [(3, "7")] * 3
     assert same[1].resumed(4) is not None
+
+
+@pytest.mark.parametrize("between", [0, 1, 2, 5])
+def test_a_charge_that_was_drawn_is_not_resumed_however_far_away_that_is_said(
+    path: Path, monkeypatch: pytest.MonkeyPatch, between: int
+):
+    """Others charge between the charge and its drawing: more rows than are read at once."""
+    monkeypatch.setattr(idempotence, "_AT_A_TIME", 2)
+    ledger, made = nw.Ledger.create(path, budget=nw.PureDP(4)), menu.laplace("0.1")
+    same = Same(ledger, digest({"drawn": "the same"}), made, lambda answer: answer)
+    charge = same.charged("first")
+    assert charge is not None
+    for i in range(between):
+        ledger.charge(made, reason=f"another {i}")
+    charge.drawing()
+    assert same.resumed(charge.place) is None
+    assert ledger.verify().rows == between + 3
 
 
 def _random_plan(chance: Random) -> tuple[Any, Fraction]:

@@ -94,6 +94,8 @@ def test_bounds_are_a_release_of_their_own_and_are_stored(tmp_path: Path):
     found = data.estimate_bounds("x", privacy=nw.PureDP("0.5"), reason="bounds")
     assert ends(found) == (64, 512)
     assert (found.charge, data.ledger and data.ledger.spent) == (1, Fraction(1, 2))
+    assert data.ledger is not None
+    assert [row["label"].split()[-1] for row in data.ledger.rows() if row["event"] == "charge"] == ["bounds"]
     again = data.estimate_bounds("x", privacy=nw.PureDP("0.5"), keep=0.9)
     assert (again.charge, data.ledger and data.ledger.spent) == (1, Fraction(1, 2))
     assert data.estimate_bounds("x", privacy=nw.PureDP("0.5"), fresh=True).charge > 1

@@ -124,6 +124,11 @@ TRICKS = {
     "another column as the unit": lambda v, b, p: v.mutate(u=v.s),
     "a constant unit": lambda v, b, p: v.mutate(u=ibis.literal("a")),
     "no unit": lambda v, b, p: v.select("i"),
+    "the unit dropped": lambda v, b, p: v.drop("u"),
+    "the unit dropped under both names": lambda v, b, p: v.mutate(other=v.u).drop("u").drop("other"),
+    "another column in the place of a unit that was dropped": lambda v, b, p: (
+        v.mutate(other=v.u).drop("other").mutate(other=v.s).drop("u")
+    ),
     "units for rows without": lambda v, b, p: v.fill_null({"u": "nobody"}),
     "everything filled": lambda v, b, p: v.select("u", "s").fill_null("nobody"),
     "a private join on something else": lambda v, b, p: v.join(b, "s"),

@@ -20,6 +20,7 @@ from noisewright.app.cli.saved import verify
 from noisewright.problem.records import digest
 from noisewright.release.plan.arranging import layout_of
 from noisewright.release.plan.design import designed
+from noisewright.release.plan.expected_errors import gaussian_errors, laplace_errors
 from noisewright.release.plan.layout import ContributionBounds
 from noisewright.release.plan.noise import Block, drawn, joint_query, price_of, widths
 from noisewright.release.run.answers import columns
@@ -214,6 +215,26 @@ def test_tables_that_are_drawn_together_have_widths_of_their_own():
         for scale in (2, 500)
     ]
     assert found == [[least[0]], [least[1]]]
+
+
+@pytest.mark.parametrize("groups", [1, 2, 9])
+@pytest.mark.parametrize(
+    ("privacy", "laplace"),
+    [(nw.PureDP(1), 1), (nw.ApproxDP(1, "1e-6"), 1), (nw.ZeroConcentratedDP("0.1"), 0.5), (nw.RenyiDP(4, "0.1"), None)],
+    ids=["pure", "approximate", "concentrated", "order 4"],
+)
+def test_plain_noise_grows_with_the_numbers_of_a_person_or_with_their_root(privacy: Any, laplace: Any, groups: int):
+    """Laplace noise shares an epsilon among them, Gaussian noise the square of a length, a concentration either."""
+
+    def errors(most: int) -> list[Any]:
+        layout = layout_of([nw.count(by=nw.keys("g", range(9)))], ContributionBounds(1, most, False))
+        found = [of(layout, privacy, nw.SquaredError()) for of in (laplace_errors, gaussian_errors)]
+        return [one if one is None else one[0][0] for one in found]
+
+    (laplace_alone, gaussian_alone), (laplace_error, gaussian_error) = errors(1), errors(groups)
+    assert laplace_error == (None if laplace is None else pytest.approx(laplace_alone * groups**laplace))
+    assert (gaussian_error is None) is isinstance(privacy, nw.PureDP)
+    assert gaussian_error is None or gaussian_error == pytest.approx(gaussian_alone * groups**0.5)
 
 
 def test_joint_noise_beats_plain_laplace_for_three_outputs():

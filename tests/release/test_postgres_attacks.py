@@ -262,6 +262,17 @@ def test_a_given_connection_may_speak_another_encoding(base: str):
         assert own.info.encoding == "iso8859-1"
 
 
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_of_other_letters_is_refused(server: Server, encoding: str):
+    """Without an encoding the server hands out bytes as they are, and whoever wrote a row may have meant others."""
+    name = f"of_{encoding}".lower()
+    server.execute(f"CREATE DATABASE {name} ENCODING '{encoding}' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
+    address = server.url.replace("/postgres", f"/{name}")
+    run(address, "CREATE TABLE letters AS SELECT 1 AS id, 'a' AS k")
+    with pytest.raises(nw.errors.InvalidTableError, match="UTF-8"):
+        nw.Dataset(f"{address}/letters", "id")
+
+
 def test_tables_are_opened_beside_a_release(base: str, tmp_path: Path):
     run(
         base,

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
+from itertools import permutations
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
@@ -357,3 +358,17 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_spent(tmp_path: Path
     with pytest.raises((nw.errors.InvalidInputError, nw.errors.InvalidTableError), match=told):
         ask(data)
     assert not charges(data)
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
+def test_numbers_of_listed_groups_stay_in_their_places_around_those_that_are_chosen(order: tuple[int, ...]):
+    frame = pa.table({"id": [1, 2, 3, 4, 5], "k": ["x", "x", "y", "y", "y"], "w": ["A", "B", "B", "B", "B"]})
+    data = nw.Dataset(frame, "id", name="x", rows_per_group=1)
+    wards, kinds = nw.keys("w", ["A", "B"]), nw.keys("k", private=True)
+    asked = [nw.count(by=wards, name="wards"), nw.count(by=kinds, name="kinds"), nw.count()]
+    found = data._checked.true_aggregates(layout_of([asked[i] for i in order], data.limits), 1)
+    places = [place for place, one in enumerate(found) if not isinstance(one, int)]
+    before = order[: order.index(1)]
+    assert places == [sum(2 if i == 0 else 1 for i in before)]
+    numbers = {0: [1, 4], 2: [5]}
+    assert [one for one in found if isinstance(one, int)] == [n for i in order if i != 1 for n in numbers[i]]

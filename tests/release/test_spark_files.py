@@ -36,6 +36,17 @@ def test_options_that_change_what_is_read_are_refused(spark: Sparks, tmp_path: P
     assert numbers(plain.filter(lambda t: t.day >= date(2000, 1, 1))) == [3]
 
 
+@pytest.mark.parametrize("name", ["basePath", "BASEPATH"])
+def test_folders_below_a_base_path_that_was_given_stay_columns(spark: Sparks, tmp_path: Path, name: str):
+    for code in ("A", "B"):
+        (tmp_path / f"code={code}").mkdir()
+        pq.write_table(pa.table({"id": [1, 2, 3]}), tmp_path / f"code={code}" / "1.parquet")
+    frame = spark.session.read.option(name, str(tmp_path)).parquet(str(tmp_path / "code=B"))
+    data = nw.Dataset(frame, "id")
+    layout = layout_of([nw.count(by=nw.keys("code", ["A", "B"]))], data.limits)
+    assert data._checked.true_aggregates(layout, 1) == [0, 3]
+
+
 def test_options_of_a_table_of_the_catalogue_are_refused(spark: Sparks, tmp_path: Path):
     pq.write_table(pa.table({"id": [1, 2]}), tmp_path / "1.parquet")
     given = "OPTIONS (ignoreCorruptFiles 'true')"

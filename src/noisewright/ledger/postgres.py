@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import parse_qsl, urlunsplit
+from weakref import finalize
 
 from noisewright.ledger import checkpoints
 from noisewright.ledger.chain import Head, Row
@@ -75,6 +76,8 @@ class PostgresStore:
         self.shown = without_password(url)
         # By process: a forked child must neither use nor end its parent's connections, nor wait for its threads.
         self._idle: dict[int, list[Any]] = {}
+        # Not when a collector finds the store and its connections together: in which order those end is chance.
+        finalize(self, _closed, self._idle)
 
     def create(self, first: Row) -> None:
         """Make the tables where they are not there, and the ledger; refuses where one of this name is there."""
@@ -226,16 +229,20 @@ class PostgresStore:
 
     def disconnect(self) -> None:
         """Close the connections that are kept for later."""
-        with suppress(IndexError):
-            while True:
-                self._kept().pop().close()
-
-    def __del__(self) -> None:
-        with suppress(Exception):
-            self.disconnect()
+        _closed(self._idle)
 
     def _said(self, error: Exception) -> str:
         return hidden(" ".join(str(error).split()), self._secrets) or type(error).__name__
+
+
+def _closed(idle: dict[int, list[Any]]) -> None:
+    """Close the connections of this process that nobody uses."""
+    kept = idle.get(os.getpid(), [])
+    with suppress(IndexError):
+        while True:
+            connection = kept.pop()
+            with suppress(Exception):  # it may be gone already
+                connection.close()
 
 
 def _require_durable(fsync: str) -> None:

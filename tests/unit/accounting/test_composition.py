@@ -406,3 +406,19 @@ def test_releases_say_what_they_are():
     with pytest.raises(InvalidInputError, match="has no delta"):
         DeclaredPair(1, "1e-3", True)
     assert CertifiedRelease(laplace()).label.startswith("laplace noise, scale 2, certified for pure")
+
+
+@pytest.mark.parametrize("others", [[], ["laplace(scale=2)"], ["gaussian(sigma=4) x 3", "laplace(scale=2)"]], ids=str)
+def test_a_bracket_is_the_same_whichever_way_lopsided_noise_leans(others):
+    """Somebody comes or leaves: both orders of the neighbours count, in a plan with symmetric noise as without."""
+    query = nw.Scalar(sensitivity=1, exact=True)
+    found = []
+    for levels in ([2, 1, 0, "5/2"], ["5/2", 0, 1, 2]):
+        law = nw.laws.Piecewise(1, 1, [-2, -1, 0, 1, 2], levels, left_cells=1, right_cells=1)
+        leaning = make_certified(nw.mechanisms.Additive(query, law, Lattice.cells("1/4")), nw.PureDP(5))
+        bracket = nw.compose([*others, leaning]).bracket(epsilon="1/2")
+        found.append((bracket.lower, bracket.upper))
+    (low_one, high_one), (low_other, high_other) = found
+    assert low_one is not None
+    assert low_one == low_other > 0
+    assert high_one == high_other

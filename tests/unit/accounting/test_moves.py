@@ -9,13 +9,14 @@ from fractions import Fraction
 import pytest
 
 from noisewright.accounting.curves import Curve
-from noisewright.accounting.grids import LossGrid
+from noisewright.accounting.grids import DEPTHS, LossGrid, choose_grid, level_of
 from noisewright.accounting.loss_pmf import PrivacyLossPMF, power, product, together
 from noisewright.accounting.optimistic import OPTIMISTIC, SLACK, _filled, bins
 from noisewright.accounting.pessimistic import GUARD, PESSIMISTIC, cells_to_the_end, connect_dots, connect_values
 from noisewright.laws.gaussian import Gaussian
 from noisewright.laws.laplace import Laplace
 from noisewright.proof.profiles.base import GaussianProfile, PairProfile
+from noisewright.proof.profiles.integers import DiscreteLaplaceProfile
 from noisewright.proof.profiles.laws import law_profile, lower_pair
 from noisewright.proof.profiles.lower import GaussianLosses, ResponseLosses, SymmetricPair
 from tests.compositions import Exact, ball, gaussian_delta, high, low, response_losses
@@ -232,3 +233,13 @@ def test_an_atom_never_falls_below_the_bin_of_one_before_it():
     assert _filled([(1, *enough), (2, *enough)], rates, bits) == {1: 1 << 40, 2: 1 << 40}
     # The second atom lacks for the bin of the first; below it, the bins from 1 on would leave it out.
     assert _filled([(1, *enough), (1, *lacking)], rates, bits) is None
+
+
+@pytest.mark.parametrize("depth", DEPTHS[:2], ids=["likely", "rare"])
+@pytest.mark.parametrize("rates", [("1/1000", "7/8"), ("1/1000", "3/10", "1/40"), ("1/1000", "3/4", "5/4")], ids=str)
+def test_cells_are_never_so_wide_that_losses_fall_between_them(rates, depth):
+    """Next to finer losses cells grow with what a release spreads, but only as far as its own stay on their ends."""
+    profiles = [DiscreteLaplaceProfile(Fraction(rate), 1) for rate in rates]
+    grid = choose_grid([(profile, 5) for profile in profiles], depth)
+    assert all((profile.lattice / grid.step(level_of(profile, grid))).denominator == 1 for profile in profiles)
+    assert rates[1] != "7/8" or any(level_of(one, grid) < grid.level(one.spread**2) for one in profiles)

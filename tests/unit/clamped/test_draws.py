@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -44,6 +45,15 @@ def test_answers_of_a_later_chunk_are_read_as_themselves(chunk: int, monkeypatch
         parts += ClampedDrawer(SMALL).release_many(answers[begin : begin + chunk], words).tolist()
     monkeypatch.setattr(bounded, "_CLAMPED_CHUNK", chunk)
     assert ClampedDrawer(SMALL).release_many(answers, Replay(seed=5)).tolist() == parts
+
+
+@pytest.mark.parametrize("inputs", [(-4, 2), (2, 8), (-4, 8), (1, 3)], ids=["low end", "high end", "wide", "inside"])
+def test_no_row_that_answers_use_is_flatter_than_the_smallest_slope(inputs: tuple[int, int]):
+    """How far off a place may be follows from it: a larger one would read answers at the flatter end wrongly."""
+    made = replace(SMALL, query=replace(SMALL.query, inputs=inputs))
+    first, last = (made.place(Fraction(end))[0] for end in inputs)
+    smallest = min(made.slope(k) for k in range(first, last + 1))
+    assert smallest * Fraction(999_999, 1_000_000) <= Fraction(ClampedDrawer(made)._smallest_slope) <= smallest
 
 
 def test_slabs_have_their_weights_by_whole_numbers():

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from noisewright.laws.laplace import DiscreteLaplace, Laplace
+from noisewright.laws.laplace import DiscreteLaplace, Laplace, TruncatedLaplace
 from noisewright.laws.lattice import Lattice, Rounded
 from noisewright.numerics.balls import precision
 from noisewright.numerics.fields import BALLS, FLOATS
@@ -69,3 +69,11 @@ def test_a_scale_that_is_no_number_never_reaches_the_verifier(kind, scale):
 def test_a_scale_typed_as_a_float_is_exact(kind):
     assert kind(0.1) == kind(Fraction(1, 10))
     assert type(kind(0.1).scale) is Fraction
+
+
+@pytest.mark.parametrize("law", [Laplace("3/2"), TruncatedLaplace("3/2", 9)], ids=["whole", "truncated"])
+@pytest.mark.parametrize("shift", [1, 3])
+@pytest.mark.parametrize("x", [-5, -3, Fraction(-3, 2), -1, Fraction(-1, 2), 0, 2])
+def test_what_a_shift_takes_off_is_that_of_the_densities_on_either_side(law, x, shift):
+    near, far = (law.density(Fraction(place), FLOATS) for place in (x, x + shift))
+    assert law.drop(Fraction(x), Fraction(shift), FLOATS) == pytest.approx(math.log(near / far), abs=1e-12)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -75,6 +76,17 @@ ELLIPTICAL = LinearElliptical(
 
 def test_blocks_have_their_own_sums():
     assert ELLIPTICAL.sums([3, 1, 2]) == [[3 + 2 + 6, 1 + 14], [10 + 6]]
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["first", "second"])
+def test_a_block_without_a_share_adds_nothing_to_what_is_estimated(first: bool):
+    """Wherever it stands: the one block that has noise decides, as if there were no other."""
+    noisy, silent = ELLIPTICAL.blocks[0], replace(ELLIPTICAL.blocks[1], share=0)
+    made = LinearElliptical(THREE, (silent, noisy) if first else (noisy, silent))
+    alone = LinearElliptical(Linear([[7, 0, 0], [1, 2, 3]]), (replace(noisy, rows=(1, 0)),))
+    assert made.largest_estimate() == pytest.approx(alone.largest_estimate(), rel=1e-9, abs=0)
+    half = Fraction(1, 2)
+    assert made.width_estimate(half) == pytest.approx(alone.width_estimate(half), rel=1e-9, abs=0)
 
 
 def exact_round_variance(rate: float, dimension: int, reach: int) -> float:

@@ -139,6 +139,16 @@ def test_the_largest_ratio_is_that_of_the_worst_pair_wherever_it_stands(order):
     assert {order[pair[0]], order[pair[1]]} == {1, 2}
 
 
+@pytest.mark.parametrize("twice", [0, 1, 3])
+def test_elements_that_stand_there_more_than_once_move_no_pair(twice: int):
+    """Where all budgets are equal they are compared once; the worst pair is named by the places that it has."""
+    columns = [4, 0, 7, 9]
+    columns = [columns[twice]] * 2 + columns
+    ratio, pair = largest_ratio(Hamming(6, 3), Cost.l1([columns], (F(1, 2),)))
+    assert ratio == F(9, 6)
+    assert {columns[pair[0]], columns[pair[1]]} == {0, 9}
+
+
 def test_elements_at_distance_zero_that_differ_are_named():
     with pytest.raises(ZeroDivisionError) as caught:
         largest_ratio(Euclidean([(0,), (5,), (5,)]), Cost.l1([[0, 1, 2]], (F(1),)))

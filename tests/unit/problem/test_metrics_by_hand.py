@@ -33,6 +33,12 @@ def squares(metric) -> dict[tuple[int, int], Fraction]:
     return found
 
 
+def test_dates_may_come_from_whatever_can_be_gone_through():
+    given = [date(2024, 2, 20), date(2024, 3, 13), date(2024, 2, 29)]
+    for form in (list, tuple, iter):
+        assert Dates(form(given), days=7) == Dates(given, days=7)
+
+
 def test_straight_lines_are_scaled_number_by_number():
     """Points (0, 0), (1/2, 2) and (-3, 1/3)."""
     points: list[tuple[Any, Any]] = [(0, 0), ("1/2", 2), (-3, "1/3")]

@@ -208,17 +208,19 @@ def test_independent_noise_pays_for_as_many_numbers_as_move_together(order, chos
     assert bound == truth
 
 
+@pytest.mark.parametrize("extent", ["1", "1/2", "1/1000"])
 @pytest.mark.parametrize("place", range(3))
-def test_a_number_without_noise_is_named_wherever_it_stands(place):
-    each = [1, 1, 1]
+def test_a_number_without_noise_is_named_wherever_it_stands(place, extent):
+    """However little one person moves it: a real number that is released as it is tells everything."""
+    each = [F(extent)] * 3
     noisy = [True] * 3
     noisy[place] = False
-    points = nw.Points([[-1 if i == place else 0 for i in range(3)]])
+    points = nw.Points([[-F(extent) if i == place else 0 for i in range(3)]])
     for chosen in (nw.Box(each), points):
         with pytest.raises(nw.errors.UncertifiedError, match="gets no noise") as refusal:
             refuse_uncovered(nw.Vector(chosen), noisy)
         assert refusal.value.place == place
-    each[place] = 0
+    each[place] = F(0)
     refuse_uncovered(nw.Vector(nw.Box(each)), noisy)
 
 

@@ -20,7 +20,7 @@ from noisewright.proof.profiles.base import (
     least,
     most,
 )
-from noisewright.proof.profiles.cells import PiecewiseProfile, TabulatedProfile, worst_shifts
+from noisewright.proof.profiles.cells import PiecewiseProfile, TabulatedProfile, atoms_of, worst_shifts
 from noisewright.proof.profiles.joint import JointProfile, factors_of, joint
 from noisewright.proof.profiles.laws import law_profile
 from noisewright.proof.profiles.renyi import ConcentratedProfile, RenyiProfile
@@ -83,6 +83,18 @@ def test_the_two_orders_of_lopsided_noise_differ_and_the_worse_one_counts():
     assert abs(one - other) > 0.05
 
 
+def test_two_orders_with_the_same_losses_differ_in_their_masses():
+    """The losses that can occur are the same either way; only how likely they are tells which order is worse."""
+    for levels, sign in ([0, 0, 1, 1], -1), ([1, 1, 0, 0], 1):
+        law = nw.laws.Piecewise(1, 1, [-2, -1, 0, 1, 2], levels, left_cells=1, right_cells=1)
+        there, back = (atoms_of(law, s * Fraction(3, 2)) for s in (1, -1))
+        assert there.keys() == back.keys()
+        worse, other = (sticks.cell_divergences(law, s * 1.5, FLOATS) for s in (sign, -sign))
+        assert max(a - b for a, b in zip(worse, other, strict=True)) > 0.02
+        truth = [max(pair) for pair in zip(worse, other, strict=True)]
+        assert_tight(deltas(law_profile(law, Fraction(3, 2))), truth, 1e-9)
+
+
 @pytest.mark.parametrize("weights", [[10, 1, 10, 1, 10, 1], [9, 7, 4, 2, 1], [5, 0, 3, 3, 0, 1]])
 @pytest.mark.parametrize("cells", [Fraction(1, 3), Fraction(1), Fraction(2), Fraction(7, 3), Fraction(30)])
 @pytest.mark.parametrize("edge", [0, Fraction(1, 2)])
@@ -121,6 +133,21 @@ def test_tables_and_levels_are_summed_to_the_last_digit():
         for law, reach, true in ((nw.laws.Tabulated(1, weights, 0), 2, table), (levels, 1, stairs)):
             found = _with_digits(deltas(law_profile(law, Fraction(reach)), [epsilon])[0])
             assert true <= found <= true + mpmath.mpf(2) ** -120
+
+
+@pytest.mark.parametrize("largest", [2, 50, 80, 200])
+def test_levels_that_lie_far_apart_are_summed_from_above(largest: int):
+    """What is rounded is taken off e^epsilon times: there it must be rounded down, however large that is."""
+    profile = law_profile(nw.laws.staircase(epsilon=largest, sensitivity=1, split="1/3"), Fraction(1))
+    shares = [Fraction(1, 2), Fraction(9, 10), Fraction(999, 1000)]
+    found = deltas(profile, [share * largest for share in shares])
+    with mpmath.workdps(400):
+        fade = mpmath.exp(-largest)
+        beyond = (mpmath.mpf(2) / 3 + fade / (1 - fade)) / (mpmath.mpf(2) / 3 + 2 * fade / (1 - fade))
+        for share, got in zip(shares, found, strict=True):
+            true = beyond * (1 - mpmath.exp((_with_digits(share) - 1) * largest))
+            assert true <= _with_digits(got)
+            assert largest > 50 or _with_digits(got) <= true + mpmath.mpf(2) ** -120
 
 
 def test_a_comb_is_worst_at_a_shift_that_is_not_the_largest():
@@ -268,6 +295,17 @@ def test_the_least_of_bounds_and_the_most_of_cases_hold_at_every_epsilon():
     assert (LeastProfile((pair, exact)).largest, LeastProfile((pair, exact)).lost) == (Fraction(2), Fraction(0))
     assert (LeastProfile((gaussian, exact)).largest, LeastProfile((gaussian, exact)).lost) == (Fraction(2), Fraction(0))
     assert (MostProfile((pair, exact)).largest, MostProfile((pair, exact)).lost) == (Fraction(2), Fraction(1, 1000))
+
+
+def test_of_bounds_of_one_kind_each_counts_in_whatever_order():
+    """At epsilon 0 the one with the smaller epsilon is less, far out the one with the smaller delta."""
+    early, late = PairProfile(Fraction(1, 2), Fraction(1, 10)), PairProfile(Fraction(2), Fraction(1, 1000))
+    ends = [Fraction(0), Fraction(3)]
+    both = list(zip(deltas(early, ends), deltas(late, ends), strict=True))
+    assert [a < b for a, b in both] == [True, False]
+    for bounds in ((early, late), (late, early)):
+        assert deltas(least(*bounds), ends) == [min(pair) for pair in both]
+        assert deltas(most(*bounds), ends) == [max(pair) for pair in both]
 
 
 def test_what_divergences_imply_is_above_the_profile_of_gaussian_noise():

@@ -63,9 +63,15 @@ def test_the_divergence_of_a_power_is_its_integral(power, alpha):
     assert float(bound) == pytest.approx(float(truth), rel=1e-12)
 
 
-@pytest.mark.parametrize(("power", "alpha", "shift", "reach"), [(3, 4, "1.5", 12), (2, 3, "0.5", 2), (4, 3, "0.5", 4)])
+@pytest.mark.parametrize(
+    ("power", "alpha", "shift", "reach"),
+    [(3, 4, "1.5", 12), (2, 3, "0.5", 2), (4, 3, "0.5", 4), (2, 3, "0.01", 4), (3, 2, "0.001", 3)],
+)
 def test_what_lies_beyond_an_integral_is_bounded(power, alpha, shift, reach):
-    """Both tails of e^(-a |x|^p + (a - 1) |x + s|^p) beyond a reach that leaves something to see."""
+    """Both tails of e^(-a |x|^p + (a - 1) |x + s|^p) beyond a reach that leaves something to see.
+
+    Where the shift is small both weigh as much; where it is large, one bound alone would be enough for both.
+    """
     with mpmath.workdps(30):
         s = mpmath.mpf(shift)
         beyond = [

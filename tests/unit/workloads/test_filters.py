@@ -96,7 +96,7 @@ def test_an_inverse_is_as_near_as_it_says(form: str, size: int):
     near = mirrored_inverse(mirror, taps)
     values = np.linalg.eigvalsh(mirror.matrix(taps).astype(float))
     inverse = np.linalg.eigvalsh(mirror.matrix(near.sequence).astype(float)) / 2.0**near.bits
-    assert np.sort(1 / values) == pytest.approx(inverse, rel=1e-12)
+    assert np.sort(1 / values) == pytest.approx(inverse, rel=1e-12, abs=0)
     assert float(near.condition) >= np.abs(values).max() / np.abs(values).min() * (1 - 1e-9)
     assert 0 < near.miss < Fraction(1, 10**12)
     with pytest.raises(nw.errors.SolverError):
@@ -132,7 +132,9 @@ def test_the_stated_total_encloses_that_of_the_exact_inverse(form: str, query: n
     with precision(300):
         values = next(iter(each_of(rows, listed, [ball(1)])))[1]
     questions = np.array(listed.matrix(), dtype=object)
-    assert values == pytest.approx(np.diagonal(questions @ (exact @ exact.T) @ questions.T).astype(float), rel=1e-12)
+    assert values == pytest.approx(
+        np.diagonal(questions @ (exact @ exact.T) @ questions.T).astype(float), rel=1e-12, abs=0
+    )
 
 
 @each_form
@@ -146,9 +148,20 @@ def test_variances_along_a_long_line_are_proven_and_add_up_to_the_total(form: st
             assert len(values) == part.questions
             assert miss < Fraction(1, 10**8)
         stated = sum(float(part.weight) * float(values.sum()) for part, values, _ in parts)
-        assert stated == pytest.approx(float(total_of(rows, query, [ball(1)])), rel=1e-11)
+        assert stated == pytest.approx(float(total_of(rows, query, [ball(1)])), rel=1e-11, abs=0)
         with pytest.raises(nw.errors.InvalidQueryError):
             list(each_of(rows, W.ranges(n), [ball(1)]))
+
+
+@each_form
+@pytest.mark.parametrize("size", [60, LARGEST_DENSE + 3], ids=["dense", "long"])
+def test_variances_grow_with_that_of_the_noise(form: str, size: int):
+    rows, query = filter_rows(size, form), W.prefixes(size) | W.total(size) | W.identity(size)
+    with precision():
+        unit, more = (list(each_of(rows, query, [ball(variance)])) for variance in (1, Fraction(7, 2)))
+    for (part, values, _), (same, larger, _) in zip(unit, more, strict=True):
+        assert part == same
+        assert larger == pytest.approx(3.5 * values, rel=1e-12, abs=0)
 
 
 @each_form
