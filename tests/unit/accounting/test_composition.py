@@ -420,5 +420,6 @@ def test_a_bracket_is_the_same_whichever_way_lopsided_noise_leans(others):
         found.append((bracket.lower, bracket.upper))
     (low_one, high_one), (low_other, high_other) = found
     assert low_one is not None
+    assert low_other is not None
     assert low_one == low_other > 0
     assert high_one == high_other
