@@ -131,8 +131,8 @@ def stored(seen: Seen) -> Kept | None:
 def refusal_of(plan: Plan, ledger: Ledger) -> NoisewrightError | None:
     """Why a ledger would refuse a charge of a plan now; None if it would not, or if no charge is needed.
 
-    None is needed where its answers are stored, or a charge of which nothing was drawn waits to be finished. Raises for
-    a plan that the ledger can never add, whatever remains.
+    No charge is needed where its answers are stored, or where one of which nothing was drawn waits to be finished.
+    Raises for a plan that the ledger can never add, whatever remains.
     """
     try:
         ledger.require_affordable(plan.price)
